@@ -26,7 +26,7 @@ class AssemblyConfig(AppConfig):
             import_module("assembly.profiles.catalogue").usable_profile_names
         ]
         import_module("teams.versioned_text.publication").registered[:] = [
-            import_module("assembly.recall_tests.publication").refuse_failing
+            import_module("assembly.recall_tests.refusal").refuse_failing
         ]
         import_module("assembly.recall_tests.embedder_change")  # a kind of job, created for a change of the embedder
         import_module("assembly.monitoring.webhooks.delivery")  # a kind of job

@@ -23,6 +23,8 @@ from teams.sensitivity import Sensitive, SensitiveManager
 from teams.versioned_text.versioned_file import Signed
 
 MAX_NAME_CHARACTERS = 200
+CONFLICT_PREFIX = "conflict:"
+"""The subject of an alert about a conflict begins with this, before the id of the conflict."""
 
 
 class AlertKind(models.TextChoices):

@@ -1,9 +1,10 @@
-"""Recall tests are run on a draft, a profile or a rule before it takes effect; a publication guard makes them binding.
+"""Recall tests are run on a draft, a profile or a rule before it takes effect; a publication guard makes them binding:
+see `assembly.recall_tests.refusal`.
 
 Results of such runs are not stored, because a draft is visible to nobody but its author.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,46 +12,27 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast, Coalesce, Concat
-from django.utils.text import Truncator
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from agents.access import agent_for
 from agents.access import is_permitted as may_with_agent
 from agents.models import Agent, AgentFile
 from assembly.engine.refs import Ref
 from assembly.engine.rules import Rule
-from assembly.models import PublicationGuard, RecallTest, StoredProfile
+from assembly.models import PublicationGuard, RecallTest
 from assembly.profiles.catalogue import find_profile_row, known_sources
 from assembly.profiles.parser import parse_profile
-from assembly.recall_tests.run import (
-    RecallRun,
-    RunOutcome,
-    RunReport,
-    UnsavedChange,
-    failures_by_name,
-    run_tests,
-    runs_of,
-)
+from assembly.recall_tests.run import RecallRun, RunReport, UnsavedChange, run_tests, runs_of
 from assembly.rules.services import Owner
 from assembly.sources.kinds import ORGANISATION_FILE
 from config.http.errors import Forbidden, NotFound
-from config.text_changes import current_text_changes
 from teams.access import is_permitted as may_in_team
 from teams.access import require_change_allowed, team_for
 from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.models import OrganisationFile, Team, TeamFile, TeamFileVersion
 from teams.principal import Action, Principal
-from teams.versioned_text.publication import PublicationRefused
 from teams.versioned_text.versioned_file import VersionedFile
 
-GUARD_SECONDS = 20.0
-"""Seconds after which no further test is started before a guarded text is published."""
-SHOWN_FAILURES = 3
-"""The number of failed tests that the error message of a refused text names."""
-MAX_SHOWN_NAME = 80
-"""The most characters of the name of an expectation in this message."""
 PROFILE = "profile"
 
 
@@ -268,73 +250,3 @@ def try_profile(principal: Principal, name: str, content: str) -> RunReport:
 def try_rule(principal: Principal, rule: Rule, owner: Owner) -> RunReport:
     """Return the results of the tests that the principal may see, with the rule of this owner in force."""
     return run_tests(visible_runs(principal, runs_of_owner(owner)), UnsavedChange(rule=rule))
-
-
-def refuse_failing(principal: Principal, file: VersionedFile, content: str) -> None:
-    """Raise PublicationRefused if the text has a guard and the content breaks a recall test.
-
-    The error names the failed tests that the principal may see, with the reasons. Tests that failed before refuse
-    nothing: the error, or else a note of the response, names them. One query without a guard. An invalid profile
-    passes: saving it is refused anyway.
-    """
-    if not has_guard(file.about):
-        return
-    change = UnsavedChange(texts={file.about: content})
-    if isinstance(file, StoredProfile):
-        change = UnsavedChange(
-            profile=parse_profile(content, name=file.name, version=file.version + 1, sources=known_sources())
-        )
-    report = run_tests(runs_concerned(file.about), change, seconds=GUARD_SECONDS)
-    visible = visible_runs(principal, [outcome.run for outcome in report.failed])
-    named = [outcome for outcome in report.failed if outcome.run in visible]
-    if report.broken:
-        raise refusal(named, len(report.broken))
-    current_text_changes().remarks += failing_before_sentences(named)
-
-
-def failing_before_sentences(failed: Iterable[RunOutcome]) -> list[str]:
-    """Return a sentence on each of the failed tests that fails without the change, too, and is not broken by it."""
-    return [
-        _("The recall test “%(test)s” for %(agent)s failed before, and fails with this text, too.")
-        % {"test": one.run.test.name, "agent": one.run.agent.name}
-        for one in failed
-        if not one.is_broken
-    ]
-
-
-def refusal(failed: Sequence[RunOutcome], count: int) -> PublicationRefused:
-    """Return the error for `count` tests that the text breaks. Those of them in `failed` may be named, like the other
-    failed tests in it, which failed before.
-    """
-    named = [one for one in failed if one.is_broken]
-    beginning = ngettext(
-        "Nothing was published: %(count)s recall test fails with this text.",
-        "Nothing was published: %(count)s recall tests fail with this text.",
-        count,
-    ) % {"count": f"{count:,}"}
-    sentences = [
-        _("“%(test)s” for %(agent)s: %(reasons)s")
-        % {"test": one.run.test.name, "agent": one.run.agent.name, "reasons": " ".join(_named_reasons(one))}
-        for one in named[:SHOWN_FAILURES]
-    ]
-    if not named:
-        sentences = [_("You may not see it. Ask an organisation admin.")]
-    sentences += failing_before_sentences(failed)[:SHOWN_FAILURES]
-    return PublicationRefused(" ".join([beginning, *sentences]), tests=[_failed_document(one) for one in failed])
-
-
-def _named_reasons(outcome: RunOutcome) -> Iterator[str]:
-    """Yield the name of each broken expectation and why it is not met: most reasons do not say what they are about."""
-    for name, reason in failures_by_name(outcome, broken_alone=True):
-        yield f"{Truncator(name).chars(MAX_SHOWN_NAME)}: {reason}" if name else reason
-
-
-def _failed_document(outcome: RunOutcome) -> dict[str, Any]:
-    return {
-        "id": str(outcome.run.test.id),
-        "name": outcome.run.test.name,
-        "agent": outcome.run.agent.slug,
-        "held_before": outcome.held_before,
-        "broken": outcome.is_broken,
-        "failures": [{"expectation": name, "reason": reason} for name, reason in failures_by_name(outcome)],
-    }

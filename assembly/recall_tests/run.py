@@ -36,7 +36,7 @@ from assembly.sources.time_budget import TimeBudget
 from config.http.cpu_budget import TooCostly, TookTooLong
 from config.http.errors import DossierError
 from config.observability.tracing import span
-from teams.sensitivity import DEFAULT_LEVEL, reading_as
+from teams.sensitivity import reading_as
 
 MAX_AGENTS = 20
 """The maximum number of agents of a team for which its tests are run."""
@@ -89,7 +89,7 @@ class RunOutcome:
     held_before: bool | None = None
     failing_before: frozenset[Expectation] = frozenset()
     fault: str = ""
-    sensitivity: int = DEFAULT_LEVEL
+    sensitivity: int = field(kw_only=True)
     """The highest level of the test and of what its context considered, which the reasons may name."""
 
     @property
@@ -181,7 +181,7 @@ def run_test(run: RecallRun, change: UnsavedChange = NO_CHANGE) -> RunOutcome:
         raise
     except DossierError as fault:
         held = run_test(run).passed if change != NO_CHANGE else None
-        return RunOutcome(run, fault=fault.detail, held_before=held)
+        return RunOutcome(run, fault=fault.detail, held_before=held, sensitivity=run.test.sensitivity)
 
 
 def _run(run: RecallRun, change: UnsavedChange) -> RunOutcome:

@@ -2,7 +2,8 @@
 
 Triggers of the tables of texts note each row whose sensitivity rises. Every few seconds, workers look at what was
 noted, and raise the contexts, alerts and suggestions that have the row's text in any version, a few hundred at a time.
-Contexts that were requested before the text was raised may be recorded a little later, so each row is looked at a
+An alert about a conflict may be below the context that showed it, so it is raised with the texts of the conflict.
+Contexts and alerts that were made before the text was raised may be recorded a little later, so each row is looked at a
 second time.
 """
 
@@ -11,9 +12,11 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import DatabaseError, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from assembly.models import Alert, Proposal
+from assembly.models import Alert, AlertKind, Conflict, Proposal
+from assembly.models.monitoring import CONFLICT_PREFIX
 from assembly.records.sealed_pieces import pieces_seal
 from assembly.records.stored_copies import alert_messages_delete, copies_check_again
 from config.db.statements import execute_sql, fetch_rows
@@ -61,6 +64,7 @@ def _raise_contexts_of(item: UUID, level: int) -> None:
     if level > DEFAULT_LEVEL:
         pieces_seal(item)
         copies_check_again()
+    _raise_conflict_alerts(item, level)
     raised = MAX_CONTEXTS
     while raised == MAX_CONTEXTS:
         raised = _raise_some(item, level)
@@ -72,11 +76,26 @@ def _raise_some(item: UUID, level: int) -> int:
     ids = [id_ for (id_,) in fetch_rows(BELOW_SQL, {"item": item, "level": level, "most": MAX_CONTEXTS})]
     if level > DEFAULT_LEVEL:
         proposals = Proposal.everything.filter(assembly_id__in=ids, sensitivity__lte=DEFAULT_LEVEL)
-        alerts = Alert.everything.filter(context__in=ids, sensitivity__lte=DEFAULT_LEVEL)
-        raised_alerts = [*alerts.values_list("id", flat=True)]
         rows_seal("assemblies", ids)
-        rows_seal("alerts", raised_alerts)
-        alert_messages_delete(raised_alerts)
+        _alerts_seal(Alert.everything.filter(context__in=ids))
         rows_seal("proposals", [*proposals.values_list("id", flat=True)])
     fetch_rows(RAISE_SQL, {"ids": ids, "level": level})
     return len(ids)
+
+
+@transaction.atomic
+def _raise_conflict_alerts(item: UUID, level: int) -> None:
+    """Raise the alerts about conflicts of the item, after they were sealed."""
+    conflicts = Conflict.everything.filter(Q(left_item=item) | Q(right_item=item)).values_list("id", flat=True)
+    things = [f"{CONFLICT_PREFIX}{id_}" for id_ in conflicts]
+    lower = Alert.everything.filter(kind=AlertKind.CONFLICT_OPEN, thing__in=things, sensitivity__lt=level)
+    if level > DEFAULT_LEVEL:
+        _alerts_seal(lower)
+    lower.update(sensitivity=level)
+
+
+def _alerts_seal(alerts: QuerySet[Alert]) -> None:
+    """Seal those of the alerts that are not above internal yet, and delete the messages about them."""
+    plain = [*alerts.filter(sensitivity__lte=DEFAULT_LEVEL).values_list("id", flat=True)]
+    rows_seal("alerts", plain)
+    alert_messages_delete(plain)

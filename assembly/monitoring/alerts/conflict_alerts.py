@@ -7,7 +7,7 @@ context does not show it.
 from django.utils import timezone
 
 from assembly.models import Alert, AlertKind, Conflict, WebhookEvent
-from assembly.monitoring.alerts.findings import CONFLICT_PREFIX
+from assembly.models.monitoring import CONFLICT_PREFIX
 from assembly.monitoring.alerts.watch import ALERT_LOCK
 from assembly.monitoring.webhooks.delivery import alert_announce
 from config.db.statements import lock_until_commit

@@ -12,7 +12,7 @@ from assembly.engine.refs import Ref
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Candidate, Decision, SectionResult
 from assembly.models import AlertKind
-from assembly.models.monitoring import MAX_NAME_CHARACTERS
+from assembly.models.monitoring import CONFLICT_PREFIX, MAX_NAME_CHARACTERS
 from assembly.monitoring.trends.file_losses import is_whole_file
 from assembly.records.item_titles import file_title
 from assembly.records.reader import StoredAssembly
@@ -21,8 +21,6 @@ from assembly.records.warnings import flagged_conflicts
 
 NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 CONFLICT_NAME = "Conflict"
-CONFLICT_PREFIX = "conflict:"
-"""The subject of a finding about a conflict begins with this, before the id of the conflict."""
 CONTEXT = "context"
 """The subject of findings about the context as a whole."""
 

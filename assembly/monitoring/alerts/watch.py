@@ -11,7 +11,8 @@ from django.db.models import Q
 from agents.models import Agent
 from assembly.engine.types import field_values
 from assembly.models import Alert, AlertKind, Assembly, Conflict, WebhookEvent
-from assembly.monitoring.alerts.findings import CONFLICT_PREFIX, Finding, findings
+from assembly.models.monitoring import CONFLICT_PREFIX
+from assembly.monitoring.alerts.findings import Finding, findings
 from assembly.monitoring.webhooks.delivery import alert_announce
 from assembly.notifications.services import alert_notify
 from assembly.records.reader import StoredAssembly

@@ -3,15 +3,30 @@
 import pytest
 
 from agents.models import Agent, AgentFile
-from assembly.models import Alert, Assembly, Notification, RecallResult, RecallTest, RecallTrigger
+from assembly.models import (
+    Alert,
+    Assembly,
+    Notification,
+    RecallResult,
+    RecallTest,
+    RecallTrigger,
+    Webhook,
+    WebhookDelivery,
+    WebhookEvent,
+)
 from assembly.monitoring.new_contexts import follow_assemblies
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
+from assembly.profiles.services import profile_create, profile_delete
+from assembly.profiles.shipped import SHIPPED
 from assembly.recall_tests.embedder_change import RUN_RECALL_TESTS, recall_tests_run
+from assembly.recall_tests.expectations import Expectation
+from assembly.recall_tests.services import RecallFacts, recall_test_create
 from memories.embeddings.reembedding import embedder_switched
 from memories.models import EmbeddingSpace, Job
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from teams.sensitivity import Sensitivity
 from teams.versioned_text.versioned_file import file_save
 from tests.assembly.recall_tests.conftest import RULE_TEXT
 from tests.client import Api
@@ -75,3 +90,28 @@ def test_later_contexts_do_not_close_the_alert(
     told = assemble(agent=agent, team=team, asked=AssemblyRequest(), principal=SYSTEM).assembly
     follow_assemblies([Assembly.objects.get(id=told.id)])
     assert Alert.objects.get(kind="recall_test_failed").closed is None
+
+
+def test_a_restricted_test_that_cannot_be_run_is_told_to_those_with_the_clearance_alone(
+    agent: Agent, team: Team, editor: User, owner: User
+) -> None:
+    Webhook.objects.create(label="Chat", url="https://93.184.216.34/", events=WebhookEvent.values, sealed_secret="x")
+    house = SHIPPED["operations"].replace("name: operations", "name: house")
+    profile_create(name="house", content=house, principal=SYSTEM)
+    facts = RecallFacts(
+        name="Dismissal of Ms Roth", profile="house", expectations=[Expectation("exclude", text="Ms Roth leaves")]
+    )
+    recall_test_create(agent=agent, team=team, facts=facts, principal=SYSTEM, sensitivity=Sensitivity.RESTRICTED)
+    for missing in (True, False, True):
+        if missing:
+            profile_delete(name="house", principal=SYSTEM)
+        else:
+            profile_create(name="house", content=house, principal=SYSTEM)
+        run_for("wordllama:128")
+        alert = Alert.everything.get()
+        assert (alert.is_open, alert.sensitivity, alert.name) == (missing, Sensitivity.RESTRICTED, facts.name)
+    assert alert.times == 2
+    assert {one.sensitivity for one in RecallResult.everything.all()} == {Sensitivity.RESTRICTED}
+    assert {one.user for one in Notification.objects.all()} == {owner}
+    assert not WebhookDelivery.objects.exists()
+    assert Api(person=editor.principal).get(f"alerts/{alert.id}").status_code == 404

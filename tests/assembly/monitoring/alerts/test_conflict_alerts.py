@@ -9,6 +9,9 @@ from assembly.models import Alert, AlertKind, Assembly, Conflict, Webhook, Webho
 from assembly.monitoring.alerts.services import alert_resolve
 from assembly.monitoring.new_contexts import follow_assemblies
 from assembly.notifications.sentences import alert_title
+from assembly.records.raised_levels import raise_recorded_levels
+from config.db.statements import fetch_rows
+from config.keys.sealed_texts import is_sealed
 from memories.models import Memory
 from teams.models import Team, User
 from teams.organisation.services import organisation_file_create
@@ -18,6 +21,7 @@ from teams.services import membership_set, team_create
 from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, conflict_between, remember, run_jobs
 from tests.assembly.monitoring.alerts.alert_factories import alert_on
 from tests.assembly.monitoring.trends.count_factories import told
+from tests.sensitivity.restricted_things import raise_level
 
 pytestmark = pytest.mark.django_db
 TOPIC = "When does the support line open?"
@@ -200,3 +204,29 @@ def test_older_alerts_are_all_closed_by_a_decision(agent: Agent, team: Team, of_
         alert_on(agent, team, **facts, profile_name=profile, detail={"why": "x", "conflict": str(of_agent.id)})
     conflict_resolve(conflict=of_agent, choice="both", principal=SYSTEM)
     assert not Alert.objects.filter(closed=None).exists()
+
+
+def test_it_is_raised_with_each_of_its_texts_whatever_level_its_context_has(
+    agent: Agent, team: Team, of_agent: Conflict
+) -> None:
+    agent.clearance = Sensitivity.CONFIDENTIAL
+    agent.save()
+    secret = remember(agent, "The support line of the minister opens at 7.")
+    raise_level(Memory, secret.id, Sensitivity.CONFIDENTIAL)
+    assert met(agent, team).sensitivity == Sensitivity.CONFIDENTIAL
+    alert = the_alert()
+    assert (alert.sensitivity, announced()) == (Sensitivity.INTERNAL, ["alert.opened"])
+    other = alert_on(agent, None, kind=AlertKind.CONFLICT_OPEN, thing=f"conflict:{secret.id}", cause="open")
+    for item, level in (
+        (of_agent.left_item, Sensitivity.CONFIDENTIAL),
+        (of_agent.right_item, Sensitivity.RESTRICTED),
+        (of_agent.left_item, Sensitivity.RESTRICTED),
+    ):
+        raise_level(Memory, item, level)
+        raise_recorded_levels()
+        raised = Alert.everything.get(id=alert.id)
+        assert (raised.sensitivity, raised.detail, raised.name) == (level, alert.detail, alert.name)
+    assert all(map(is_sealed, fetch_rows("SELECT detail #>> '{}', name FROM alerts WHERE id = %s", [alert.id])[0]))
+    assert announced() == []
+    other.refresh_from_db()
+    assert other.sensitivity == Sensitivity.INTERNAL
