@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Iterator
 
-from django.db.models import Exists, F, OuterRef, Subquery
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -55,7 +55,10 @@ def _report(run: LifecycleRun, started: datetime.datetime, merged: dict[str, str
 
 
 def _pairs() -> Iterator[tuple[Memory, Memory]]:
-    """Yield the pairs that may be merged, the one that was found first first, as they are now."""
+    """Yield the pairs that may be merged, the one that was found first first, as they are now.
+
+    Both memories have one owner, and the same moment or none: what was said of two moments happened twice.
+    """
     rows = Conflict.objects.waiting().filter(
         ~_was_merged("left_item", "right_item"),
         ~_was_merged("right_item", "left_item"),
@@ -68,7 +71,9 @@ def _pairs() -> Iterator[tuple[Memory, Memory]]:
     same_owner = rows.annotate(left_owner=_owner("left_item"), right_owner=_owner("right_item")).filter(
         left_owner=F("right_owner")
     )
-    items = list(same_owner.order_by("found", "id").values_list("left_item", "right_item")[:MAX_TRIED])
+    dated = same_owner.annotate(left_moment=_moment("left_item"), right_moment=_moment("right_item"))
+    same_moment = dated.filter(Q(left_moment=F("right_moment")) | Q(left_moment=None, right_moment=None))
+    items = list(same_moment.order_by("found", "id").values_list("left_item", "right_item")[:MAX_TRIED])
     for left, right in items:
         pair = Memory.objects.select_related("agent", "team").defer(*SLOTS, "text").in_bulk([left, right])
         if left in pair and right in pair and all(memory.stands for memory in pair.values()):
@@ -78,6 +83,11 @@ def _pairs() -> Iterator[tuple[Memory, Memory]]:
 def _owner(item: str) -> Subquery:
     """Return the id of the agent or team whose memory is on a side of the conflict."""
     return Subquery(Memory.objects.filter(id=OuterRef(item)).values(owner=Coalesce("agent_id", "team_id")))
+
+
+def _moment(item: str) -> Subquery:
+    """Return when that happened of which the memory on a side of the conflict speaks; null if nobody said."""
+    return Subquery(Memory.objects.filter(id=OuterRef(item)).values("occurred_at"))
 
 
 def _was_merged(kept: str, other: str) -> Exists:

@@ -1,5 +1,6 @@
 """Memories that say the same are merged by the lifecycle run, and stay separated once a person separated them."""
 
+import datetime
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from memories.models import LifecycleReport, Memory
 from memories.services import MergeRequest, memories_merge, memories_unmerge
 from teams.models import Team
 from teams.principal import SYSTEM
-from tests.assembly.conflicts.conflict_factories import conflict_between, remember
+from tests.assembly.conflicts.conflict_factories import conflict_between, remember, run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -59,6 +60,31 @@ def test_others_are_left_for_a_person(agent: Agent, facts: dict[str, Any]) -> No
     duplicates(remember(agent, TEXT), remember(agent, f"{TEXT} "), **facts)
     run()
     assert not Memory.objects.exclude(superseded_by=None).exists()
+
+
+JANUARY, FEBRUARY = (datetime.datetime(2026, month, 1, 12, tzinfo=datetime.UTC) for month in (1, 2))
+
+
+@pytest.mark.parametrize("moments", [(JANUARY, FEBRUARY), (None, JANUARY), (JANUARY, None)])
+def test_what_was_said_of_other_moments_is_not_merged(
+    agent: Agent, moments: tuple[datetime.datetime | None, datetime.datetime | None]
+) -> None:
+    duplicates(*(remember(agent, "The rent was paid.", occurred_at=moment) for moment in moments))
+    run()
+    assert not Memory.objects.exclude(superseded_by=None).exists()
+
+
+def test_what_was_said_twice_of_one_moment_is_merged(agent: Agent) -> None:
+    duplicates(*(remember(agent, "The rent was paid.", occurred_at=JANUARY) for _ in range(2)))
+    run()
+    assert Memory.objects.get(superseded_by=None).occurred_at == JANUARY
+
+
+def test_the_same_words_of_other_days_are_no_duplicate(agent: Agent) -> None:
+    for moment in (JANUARY, FEBRUARY):
+        remember(agent, "The rent was paid.", occurred_at=moment)
+    run_jobs()
+    assert not Conflict.objects.exists()
 
 
 def test_memories_of_different_owners_are_not_merged(agent: Agent, team: Team) -> None:
