@@ -17,7 +17,7 @@ from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import things_move
 from memories.lifecycle.undone_moves import BROUGHT_BACK, UNDO, UNDONE
 from memories.models import Job, LifecycleReport, Memory
-from memories.services.memory_merging import last_merge, memories_unmerge
+from memories.services.memory_merging import memories_unmerge
 from teams.principal import SYSTEM, Principal
 
 BATCH = 50
@@ -73,10 +73,10 @@ def _separate(report: LifecycleReport, advance: Advance) -> Iterator[str]:
     """Separate memories from those into which they were merged, the last merge first, unless somebody did."""
     pairs: Sequence[tuple[str, str]] = list(report.detail["merged_into"].items())
     for other, into in reversed(pairs):
+        merged = UUID(other.removeprefix("memory:"))
         kept = Memory.objects.get(id=into.removeprefix("memory:"))
-        merge = last_merge(kept)
-        if merge and merge.merged == [UUID(other.removeprefix("memory:"))]:
-            memories_unmerge(memory=kept, expected_version=kept.version, principal=SYSTEM)
+        if kept.supersedes.filter(id=merged).exists():
+            memories_unmerge(memory=kept, expected_version=kept.version, other=merged, principal=SYSTEM)
             yield other
         advance(1)
 

@@ -14,8 +14,9 @@ from memories.jobs.services import job_create
 from memories.lifecycle.hourly_run import LifecycleRun, run_lifecycle
 from memories.lifecycle.undoing import lifecycle_undo, undo_lifecycle
 from memories.models import LifecycleReport, Memory
-from memories.services import MergeRequest, memories_merge, memories_unmerge
+from memories.services import MergeRequest, facts_of, memories_merge, memories_unmerge, memory_update
 from teams.models import Team
+from teams.origin import Origin
 from teams.principal import SYSTEM
 from tests.assembly.conflicts.conflict_factories import conflict_between, remember, run_jobs
 
@@ -140,3 +141,34 @@ def test_an_undo_separates_what_a_run_merged(agent: Agent) -> None:
     assert LifecycleReport.objects.get(step="undo").things == report.things
     run()
     assert not Memory.objects.exclude(superseded_by=None).exists()
+
+
+def undo(report: LifecycleReport) -> LifecycleReport:
+    """The report of the undo of what a run merged."""
+    undo_lifecycle(lifecycle_undo(report=report, principal=SYSTEM), lambda _: None)
+    return LifecycleReport.objects.get(step="undo", detail__undone=str(report.id))
+
+
+def test_an_undo_separates_several_from_the_same_memory(agent: Agent) -> None:
+    kept, *others = (remember(agent, TEXT + " " * number) for number in range(3))
+    for other in others:
+        duplicates(kept, other)
+    run()
+    report = LifecycleReport.objects.get(step="consolidate")
+    assert report.changed == 2
+    assert sorted(undo(report).things) == sorted(report.things)
+    assert not Memory.objects.exclude(superseded_by=None).exists()
+
+
+def test_an_undo_leaves_what_a_person_merged_later(agent: Agent) -> None:
+    kept, other = remember(agent, TEXT), remember(agent, f"{TEXT} ")
+    duplicates(kept, other)
+    run()
+    later = remember(agent, "Call at eight.", origin=Origin.TOOL)
+    facts = facts_of(later)
+    memory_update(memory=later, expected_version=1, facts=facts, superseded_by=None, pinned=True, principal=SYSTEM)
+    memories_merge(owner=agent, merging=MergeRequest(kept.id, {kept.id: 2, later.id: 2}), principal=SYSTEM)
+    undo(LifecycleReport.objects.get(step="consolidate"))
+    assert Memory.objects.get(superseded_by=kept) == later
+    left = Memory.objects.get(id=kept.id)
+    assert (left.version, left.pinned, left.origin) == (4, True, Origin.TOOL)
