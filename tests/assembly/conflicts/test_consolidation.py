@@ -4,6 +4,7 @@ import datetime
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from agents.models import Agent
@@ -11,13 +12,15 @@ from assembly.conflicts import consolidation
 from assembly.conflicts.consolidation import consolidate_duplicates
 from assembly.models import Conflict, ConflictKind
 from memories.jobs.services import job_create
+from memories.lifecycle import undoing
 from memories.lifecycle.hourly_run import LifecycleRun, run_lifecycle
 from memories.lifecycle.undoing import lifecycle_undo, undo_lifecycle
 from memories.models import LifecycleReport, Memory
-from memories.services import MergeRequest, facts_of, memories_merge, memories_unmerge, memory_update
-from teams.models import Team
+from memories.services import MergeRequest, facts_of, memories_merge, memories_unmerge, memory_delete, memory_update
+from teams.models import Team, User
 from teams.origin import Origin
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import StaleVersion
 from tests.assembly.conflicts.conflict_factories import conflict_between, remember, run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -172,3 +175,31 @@ def test_an_undo_leaves_what_a_person_merged_later(agent: Agent) -> None:
     assert Memory.objects.get(superseded_by=kept) == later
     left = Memory.objects.get(id=kept.id)
     assert (left.version, left.pinned, left.origin) == (4, True, Origin.TOOL)
+
+
+def test_an_undo_goes_on_where_one_cannot_be_separated(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, client: Client, admin: User, settings: Any
+) -> None:
+    pairs = [(remember(agent, text), remember(agent, f"{text} ")) for text in (TEXT, "Tea at four.", "Mind the gap.")]
+    for pair in pairs:
+        duplicates(*pair)
+    run()
+    report = LifecycleReport.objects.get(step="consolidate")
+    (_, first), (locked, second), (deleted, third) = pairs
+    memory_delete(memory=Memory.objects.get(id=deleted.id), principal=SYSTEM)
+
+    def unmerge(**called: Any) -> Memory:
+        if called["memory"] == locked:
+            raise StaleVersion(called["memory"], 1)
+        return memories_unmerge(**called)
+
+    monkeypatch.setattr(undoing, "memories_unmerge", unmerge)
+    undone = undo(report)
+    assert (undone.things, undone.detail["failed"]) == ([f"memory:{first.id}"], [f"memory:{second.id}"])
+    assert Memory.objects.exclude(superseded_by=None).get() == second
+    assert Memory.objects.get(id=third.id).stands
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+    client.force_login(admin)
+    page = client.get(f"/storage/reports/{report.id}/").content.decode()
+    assert "1 memory could not be separated" in page
