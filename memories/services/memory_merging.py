@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from config.http.errors import Conflict, Invalid, NotFound
 from memories.models import Memory, MemoryVersion
+from memories.services.announcements import memories_separated
 from memories.services.authorship import require_changeable
 from memories.services.memory import (
     MemoryFacts,
@@ -125,10 +126,10 @@ def memories_unmerge(
         raise Conflict("Nothing was merged into this memory, or it was separated already.")
     merged = list(Memory.objects.filter(id__in=merging.merged, superseded_by=current).order_by("id"))
     require_changeable(principal, current, *merged)
-    for row in merged:
-        separated = lock_row(row)
-        separated.superseded_by, separated.pinned = None, _previous_version(separated, separated.version).pinned
-        store_next_version(separated, principal)
+    separated = [lock_row(row) for row in merged]
+    for one in separated:
+        one.superseded_by, one.pinned = None, _previous_version(one, one.version).pinned
+        store_next_version(one, principal)
     before = _previous_version(current, merging.version)
     is_last = merging == merges[0]
     goes_back = is_last and current.text == merging.content
@@ -137,6 +138,7 @@ def memories_unmerge(
     current.text = before.content if goes_back else current.text
     origin = Origin(before.origin if goes_back else current.origin)
     store_next_version(current, principal, says_something_else=changed, origin=origin)
+    memories_separated.send(sender=Memory, kept=current, others=separated, principal=principal)
     return current
 
 

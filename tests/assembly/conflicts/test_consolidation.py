@@ -8,9 +8,12 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.models import Agent
+from agents.services import agent_delete
 from assembly.conflicts import consolidation
 from assembly.conflicts.consolidation import consolidate_duplicates
 from assembly.models import Conflict, ConflictKind
+from memories.archive.sections import scope_of_everything
+from memories.archive.services import import_begin, import_create
 from memories.jobs.services import job_create
 from memories.lifecycle import undoing
 from memories.lifecycle.hourly_run import LifecycleRun, run_lifecycle
@@ -19,8 +22,9 @@ from memories.models import LifecycleReport, Memory
 from memories.services import MergeRequest, facts_of, memories_merge, memories_unmerge, memory_delete, memory_update
 from teams.models import Team, User
 from teams.origin import Origin
-from teams.principal import SYSTEM
+from teams.principal import SYSTEM, Principal
 from teams.versioned_text.versioned_file import StaleVersion
+from tests.archives import zipped
 from tests.assembly.conflicts.conflict_factories import conflict_between, remember, run_jobs
 
 pytestmark = pytest.mark.django_db
@@ -156,10 +160,12 @@ def test_an_undo_separates_several_from_the_same_memory(agent: Agent) -> None:
     kept, *others = (remember(agent, TEXT + " " * number) for number in range(3))
     for other in others:
         duplicates(kept, other)
+    duplicates(*others)
     run()
     report = LifecycleReport.objects.get(step="consolidate")
     assert report.changed == 2
     assert sorted(undo(report).things) == sorted(report.things)
+    run()
     assert not Memory.objects.exclude(superseded_by=None).exists()
 
 
@@ -203,3 +209,49 @@ def test_an_undo_goes_on_where_one_cannot_be_separated(
     client.force_login(admin)
     page = client.get(f"/storage/reports/{report.id}/").content.decode()
     assert "1 memory could not be separated" in page
+
+
+def test_what_was_separated_stays_so_after_an_import(agent: Agent, team: Team, editor: User) -> None:
+    for _ in range(2):
+        remember(agent, TEXT)
+    run_jobs()
+    run()
+    kept = Memory.objects.get(superseded_by=None)
+    memories_unmerge(memory=kept, expected_version=kept.version, principal=editor.principal)
+    conflict = Conflict.objects.get()
+    assert (conflict.status, conflict.resolution, conflict.resolver_name) == ("resolved", "both", "Edda Editor")
+    assert conflict.reason == consolidation.WERE_SEPARATED
+    assert conflict.decisions.get().by_ref == editor.principal.ref
+    archive = zipped(scope_of_everything(SYSTEM))
+    agent_delete(agent=agent, principal=SYSTEM)
+    assert not Conflict.objects.exists()
+    import_begin(
+        plan=import_create(archive=archive, file_name="all.zip", principal=SYSTEM), chosen=(), principal=SYSTEM
+    )
+    run_jobs()
+    run()
+    assert Memory.objects.filter(superseded_by=None).count() == 2
+
+
+def test_a_duplicate_that_was_outdated_meanwhile_is_kept_apart_too(agent: Agent) -> None:
+    left, right = remember(agent, TEXT), remember(agent, TEXT)
+    run_jobs()
+    merging = MergeRequest(left.id, {left.id: 1, right.id: 1}, "The line opens at nine.")
+    kept = memories_merge(owner=agent, merging=merging, principal=SYSTEM)
+    run_jobs()
+    assert Conflict.objects.get().status == "gone"
+    memories_unmerge(memory=kept, expected_version=2, principal=SYSTEM)
+    run_jobs()
+    assert [*Conflict.objects.values_list("status", "resolution", "gone_because")] == [("resolved", "both", "")]
+
+
+def test_other_conflicts_are_left_to_people_and_an_agent_decides_on_none(agent: Agent) -> None:
+    key = Principal(kind="agent_key", agent_id=agent.id)
+    for by, kind in ((SYSTEM, ConflictKind.NUMBER), (key, ConflictKind.DUPLICATE)):
+        left, right = (remember(agent, TEXT, origin=Origin.AGENT) for _ in range(2))
+        conflict = duplicates(left, right, kind=kind)
+        merging = MergeRequest(left.id, {left.id: 1, right.id: 1})
+        kept = memories_merge(owner=agent, merging=merging, principal=SYSTEM)
+        memories_unmerge(memory=kept, expected_version=2, principal=by)
+        conflict.refresh_from_db()
+        assert conflict.is_open
