@@ -21,7 +21,9 @@ def merged(agent: Agent, kept: Memory, other: Memory, text: str) -> Memory:
 
 
 def separated(memory: Memory, other: Memory | None = None) -> Memory:
-    return memories_unmerge(memory=memory, expected_version=memory.version, other=other and other.id, principal=SYSTEM)
+    return memories_unmerge(
+        memory=memory, expected_version=memory.version, other=other.id if other else None, principal=SYSTEM
+    )
 
 
 def test_merges_are_undone_one_after_the_other(agent: Agent) -> None:
