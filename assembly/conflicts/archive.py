@@ -15,7 +15,7 @@ from rest_framework import serializers
 
 from agents.models import Agent, AgentTeam
 from assembly.conflicts.compared_texts import ComparedText, conflict_between, conflicts_between
-from assembly.conflicts.services import conflict_decision_import
+from assembly.conflicts.services import conflict_decision_store
 from assembly.engine.refs import Ref
 from assembly.models import Conflict, ConflictKind, ConflictResolution, ConflictSide, ConflictStatus, text_hash
 from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_REASON_CHARACTERS, MAX_STATEMENT_CHARACTERS
@@ -156,7 +156,7 @@ class DecisionArchiveSection(JsonSection):
         who = f"{said['decided_by'] or 'Dossier'} decided on {said['decided_at']:%Y-%m-%d}"
         reason = f"{said['reason']} ({who})" if said["reason"] else who
         try:
-            conflict_decision_import(
+            conflict_decision_store(
                 conflict=pair.stored() or pair.new(said),
                 resolution=pair.resolution(said["resolution"]),
                 reason=reason[:MAX_REASON_CHARACTERS],

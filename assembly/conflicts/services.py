@@ -151,19 +151,20 @@ def conflict_undo(*, conflict: Conflict, principal: Principal) -> Conflict:
 
 
 @transaction.atomic
-def conflict_decision_import(
+def conflict_decision_store(
     *, conflict: Conflict, resolution: ConflictResolution, reason: str, principal: Principal
 ) -> Conflict:
-    """Store the decision of an archive on a pair of texts, which is new here or open, and return the conflict.
+    """Store a decision that was made elsewhere on a pair of texts, which is new here or open, and return the conflict.
 
-    Memories stay as they are: the archive has them as they were after the decision. Raises Forbidden, and Conflict if
-    somebody has decided here.
+    It is that of an archive, or that of somebody who separated memories. Both sides have the texts of the conflict, so
+    one that was gone is there again. Memories stay as they are: they are as after the decision. Raises Forbidden, and
+    Conflict if somebody has decided here.
     """
     conflict_alerts_lock()
     if conflict._state.adding:  # noqa: SLF001 - Django's documented attribute
         conflict.explain()
         conflict.save(force_insert=True)
-    elif conflict.gone_because == GoneReason.NOT_FOUND:
+    elif conflict.status == ConflictStatus.GONE:
         conflict.reopen()  # what a person decided counts, whatever detection finds
         conflict.save(update_fields=["status", "gone_because", "closed"])
     current = _lock_open(conflict, principal)

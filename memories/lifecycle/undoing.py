@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from config.http.errors import Conflict
+from config.http.errors import Conflict, DossierError
 from memories.jobs.services import UNFINISHED, Advance, job_create, job_kind
 from memories.lifecycle.hourly_run import LifecycleRun
 from memories.lifecycle.thing_tables import TABLES_BY_KIND
@@ -17,7 +17,7 @@ from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import things_move
 from memories.lifecycle.undone_moves import BROUGHT_BACK, UNDO, UNDONE
 from memories.models import Job, LifecycleReport, Memory
-from memories.services.memory_merging import last_merge, memories_unmerge
+from memories.services.memory_merging import memories_unmerge
 from teams.principal import SYSTEM, Principal
 
 BATCH = 50
@@ -49,14 +49,13 @@ def undo_lifecycle(job: Job, advance: Advance) -> None:
     report = LifecycleReport.objects.get(id=job.arguments["report"])
     if undo_of(report):
         return
-    started = timezone.now()
-    undone = list(UNDOING[report.step](report, advance))
-    LifecycleRun(started, id=report.run).report(
-        UNDONE, undone, started, {"undone": str(report.id), "by": job.arguments["by"]}
-    )
+    started, failed = timezone.now(), list[str]()
+    undone = list(UNDOING[report.step](report, advance, failed))
+    detail = {"undone": str(report.id), "by": job.arguments["by"], "failed": failed}
+    LifecycleRun(started, id=report.run).report(UNDONE, undone, started, detail)
 
 
-def _bring_back(report: LifecycleReport, advance: Advance) -> Iterator[str]:
+def _bring_back(report: LifecycleReport, advance: Advance, _failed: list[str]) -> Iterator[str]:
     """Make the things hot, and yield the refs of those that were not."""
     by_kind: dict[str, list[UUID]] = {}
     for ref in report.things:
@@ -69,20 +68,26 @@ def _bring_back(report: LifecycleReport, advance: Advance) -> Iterator[str]:
             advance(len(some))
 
 
-def _separate(report: LifecycleReport, advance: Advance) -> Iterator[str]:
-    """Separate memories from those into which they were merged, the last merge first, unless somebody did."""
+def _separate(report: LifecycleReport, advance: Advance, failed: list[str]) -> Iterator[str]:
+    """Separate memories from those into which they were merged, the last merge first, and yield their refs.
+
+    Those that somebody separated or deleted meanwhile are left alone. What cannot be separated is added to `failed`.
+    """
     pairs: Sequence[tuple[str, str]] = list(report.detail["merged_into"].items())
     for other, into in reversed(pairs):
-        kept = Memory.objects.get(id=into.removeprefix("memory:"))
-        merge = last_merge(kept)
-        if merge and merge.merged == [UUID(other.removeprefix("memory:"))]:
-            memories_unmerge(memory=kept, expected_version=kept.version, principal=SYSTEM)
-            yield other
+        merged = UUID(other.removeprefix("memory:"))
+        kept = Memory.objects.filter(id=into.removeprefix("memory:"), supersedes=merged).first()
+        try:
+            if kept:
+                memories_unmerge(memory=kept, expected_version=kept.version, other=merged, principal=SYSTEM)
+                yield other
+        except DossierError:  # somebody changed one of them meanwhile, or its text cannot be read now
+            failed.append(other)
         advance(1)
 
 
-UNDOING: Mapping[str, Callable[[LifecycleReport, Advance], Iterator[str]]] = {
+UNDOING: Mapping[str, Callable[[LifecycleReport, Advance, list[str]], Iterator[str]]] = {
     **dict.fromkeys(BROUGHT_BACK, _bring_back),
     "consolidate": _separate,
 }
-"""How the steps of a run are undone; others move nothing out of sight."""
+"""How the steps of a run are undone; others move nothing out of sight. Each adds the refs of what fails to a list."""

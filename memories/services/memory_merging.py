@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from config.http.errors import Conflict, Invalid, NotFound
 from memories.models import Memory, MemoryVersion
+from memories.services.announcements import memories_separated
 from memories.services.authorship import require_changeable
 from memories.services.memory import (
     MemoryFacts,
@@ -107,40 +109,48 @@ def memory_supersede(*, owner: Owner, facts: MemoryFacts, superseded: Collection
 
 
 @transaction.atomic
-def memories_unmerge(*, memory: Memory, expected_version: int, principal: Principal) -> Memory:
+def memories_unmerge(
+    *, memory: Memory, expected_version: int, other: UUID | None = None, principal: Principal
+) -> Memory:
     """Undo the last merge into the memory, and return the memory's new version; the merged ones are no longer
-    superseded.
+    superseded. With `other`, undo the merge of this memory alone.
 
-    The text goes back to that before the merge, unless it was changed since. Raises StaleVersion, and Conflict where
-    there is no merge to undo.
+    The text goes back to that before the merge, unless it was changed since; text, pin and origin stay if later merges
+    do. Raises StaleVersion, and Conflict where there is no merge to undo.
     """
     lock_row(owner_of(memory))
     current = lock_expected(memory, expected_version)
-    merging = last_merge(current)
+    merges = list(_merges(current))
+    merging = next((one for one in merges if other is None or one.merged == [other]), None)
     if merging is None:
         raise Conflict("Nothing was merged into this memory, or it was separated already.")
     merged = list(Memory.objects.filter(id__in=merging.merged, superseded_by=current).order_by("id"))
     require_changeable(principal, current, *merged)
-    for row in merged:
-        other = lock_row(row)
-        other.superseded_by, other.pinned = None, _previous_version(other, other.version).pinned
-        store_next_version(other, principal)
+    separated = [lock_row(row) for row in merged]
+    for one in separated:
+        one.superseded_by, one.pinned = None, _previous_version(one, one.version).pinned
+        store_next_version(one, principal)
     before = _previous_version(current, merging.version)
-    current.pinned = current.pinned and before.pinned
-    goes_back = current.text == merging.content
+    is_last = merging == merges[0]
+    goes_back = is_last and current.text == merging.content
     changed = goes_back and before.content != current.text
+    current.pinned = current.pinned and (before.pinned or not is_last)
     current.text = before.content if goes_back else current.text
     origin = Origin(before.origin if goes_back else current.origin)
     store_next_version(current, principal, says_something_else=changed, origin=origin)
+    memories_separated.send(sender=Memory, kept=current, others=separated, principal=principal)
     return current
 
 
 def last_merge(memory: Memory) -> MemoryVersion | None:
-    """Return the version of the last merge into the memory if it still supersedes a merged memory; else None."""
-    merged = MemoryVersion.objects.filter(file=memory).exclude(merged=[]).order_by("-version").first()
-    if merged is None or not Memory.objects.filter(id__in=merged.merged, superseded_by=memory).exists():
-        return None
-    return merged
+    """Return the version of the last merge into the memory that was not undone; None if there is none."""
+    return _merges(memory).first()
+
+
+def _merges(memory: Memory) -> QuerySet[MemoryVersion]:
+    """Return the versions of merges into the memory of which it still supersedes a memory, the last merge first."""
+    superseded = list(Memory.objects.filter(superseded_by=memory).values_list("id", flat=True))
+    return MemoryVersion.objects.filter(file=memory, merged__overlap=superseded).order_by("-version")
 
 
 def _previous_version(memory: Memory, version: int) -> MemoryVersion:

@@ -6,7 +6,7 @@ other languages numbers, units, ISO dates and words that are equal are compared.
 """
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -30,6 +30,8 @@ MAX_OF_NOTE, MAX_LINES, LEAST_OF_LINES = 3, 2, 0.2
 as two notes would be, with their least cosine."""
 DECIDED: tuple[Label, ...] = ("conflict", "evolving", "duplicate")
 """The labels after which clauses are not compared."""
+ON_OTHER_DAYS: Mapping[Label, Label] = {"conflict": "evolving", "duplicate": "similar"}
+"""What texts of different days are instead: a value has changed, or the same happened once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,9 @@ def compare_texts(
     """Return how two texts are related.
 
     `similarity` is the cosine of the embeddings of both texts. The dates are the days that the texts speak of, not
-    those on which they were stored: different values on different days are not a conflict but a change. The model, if
-    there is one, may refute each conflict that the cues find, and is asked where neither one is left nor a duplicate.
+    those on which they were stored: different values on different days are not a conflict but a change, and the same
+    words on different days are not a duplicate but similar. The model, if there is one, may refute each conflict that
+    the cues find, and is asked where neither one is left nor a duplicate.
     """
     return compare_texts_by(
         load_classifier(), left, right, similarity=similarity, left_date=left_date, right_date=right_date, model=model
@@ -93,7 +96,10 @@ def compare_texts_by(
     model: InferenceModel | None = None,
 ) -> Comparison:
     """Return how two texts are related, by this classifier and this model."""
+    is_other_day = left_date is not None and right_date is not None and left_date != right_date
     if is_same_text(left, right):
+        if is_other_day:
+            return Comparison("similar", "", 1.0, 0.0, "", 1.0, left.strip(), right.strip())
         return Comparison(
             "duplicate", "duplicate", 1.0, 0.0, "Both texts are the same.", 1.0, left.strip(), right.strip()
         )
@@ -113,10 +119,7 @@ def compare_texts_by(
         chosen, label = _decide(inferred, len(mine), len(theirs))
         if label == "duplicate":  # what made it one
             chosen = max((one for one in inferred if one.model), key=lambda one: one.found.probability)
-    is_change = left_date is not None and right_date is not None and left_date != right_date
-    if label == "conflict" and is_change:
-        label = "evolving"
-    return _comparison(chosen, label)
+    return _comparison(chosen, ON_OTHER_DAYS.get(label, label) if is_other_day else label)
 
 
 def compared_pairs(left: str, right: str, similarity: float) -> list[Pair]:

@@ -13,15 +13,16 @@ from assembly.conflicts.find import item_conflicts_find
 from assembly.conflicts.known_conflicts import close_outdated, close_unfound
 from assembly.conflicts.services import (
     EditedSide,
-    conflict_decision_import,
+    conflict_decision_store,
     conflict_edit,
     conflict_resolve,
     conflict_undo,
 )
 from assembly.models import Conflict, ConflictResolution
 from assembly.monitoring.alerts.watch import ALERT_LOCK
+from memories.services import MergeRequest, memories_merge, memories_unmerge
 from teams.principal import SYSTEM
-from tests.assembly.conflicts.conflict_factories import NINETY, found_conflict
+from tests.assembly.conflicts.conflict_factories import NINETY, conflict_between, found_conflict, remember
 
 pytestmark = pytest.mark.django_db
 
@@ -65,8 +66,17 @@ def test_imported_decisions(conflict: Conflict) -> None:
     Conflict.objects.update(status="gone", gone_because="not_found")
     conflict.refresh_from_db()
     both = ConflictResolution.BOTH
-    imported = locks(lambda: conflict_decision_import(conflict=conflict, resolution=both, reason="", principal=SYSTEM))
+    imported = locks(lambda: conflict_decision_store(conflict=conflict, resolution=both, reason="", principal=SYSTEM))
     assert imported == ["alerts", "conflicts"]
+
+
+def test_separated_memories(agent: Agent) -> None:
+    left, right = remember(agent, NINETY), remember(agent, NINETY)
+    conflict_between(left, right, kind="duplicate")
+    merging = MergeRequest(left.id, {left.id: 1, right.id: 1})
+    kept = memories_merge(owner=agent, merging=merging, principal=SYSTEM)
+    separated = locks(lambda: memories_unmerge(memory=kept, expected_version=2, principal=SYSTEM))
+    assert separated == ["agents", "memories", "alerts", "conflicts"]
 
 
 def test_comparisons(conflict: Conflict) -> None:

@@ -164,6 +164,17 @@ def test_different_values_on_different_days_are_a_change() -> None:
     assert compare_texts(left, right, similarity=0.9, left_date=march).label == "conflict"
 
 
+@pytest.mark.parametrize("right", ["The rent was paid.", " the rent\nwas PAID. ", "The rent has been paid."])
+def test_the_same_on_different_days_happened_twice(right: str) -> None:
+    january, february = datetime.date(2026, 1, 1), datetime.date(2026, 2, 1)
+    left = "The rent was paid."
+    assert compare_texts(left, right, similarity=0.99).label == "duplicate"
+    for day in (None, january):
+        assert compare_texts(left, right, similarity=0.99, left_date=january, right_date=day).label == "duplicate"
+    found = compare_texts(left, right, similarity=0.99, left_date=january, right_date=february)
+    assert (found.label, found.kind, found.cue, found.severity) == ("similar", "", "", 0)
+
+
 @pytest.mark.parametrize(
     ("left", "right", "label"),
     [

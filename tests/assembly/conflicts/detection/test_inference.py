@@ -190,6 +190,14 @@ def test_on_other_days_a_contradiction_is_a_change() -> None:
     assert (found.label, found.severity) == ("evolving", 0.0)
 
 
+def test_on_other_days_what_says_the_same_is_no_duplicate() -> None:
+    may, june = datetime.date(2026, 5, 1), datetime.date(2026, 6, 1)
+    same = "The office opens at 8.", "The office starts its day at 8."
+    assert compare_texts(*same, similarity=0.9, model=Model(ENTAILS)).label == "duplicate"
+    found = compare_texts(*same, similarity=0.9, model=Model(ENTAILS), left_date=may, right_date=june)
+    assert found.label == "similar"
+
+
 def test_few_pairs_of_long_texts_are_asked() -> None:
     model = Model(lambda *_: (0.0, 0.0))
     left = " ".join(
