@@ -8,6 +8,7 @@ from django.db import transaction
 
 from config.http.errors import Conflict, Invalid, NotFound
 from memories.models import Memory, MemoryVersion
+from memories.services.announcements import announce_in_reach
 from memories.services.authorship import require_changeable
 from memories.services.memory import (
     MemoryFacts,
@@ -125,6 +126,7 @@ def memories_unmerge(*, memory: Memory, expected_version: int, principal: Princi
         other = lock_row(row)
         other.superseded_by, other.pinned = None, _previous_version(other, other.version).pinned
         store_next_version(other, principal)
+        announce_in_reach(Memory, [other.id])
     before = _previous_version(current, merging.version)
     current.pinned = current.pinned and before.pinned
     goes_back = current.text == merging.content
