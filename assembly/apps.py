@@ -33,6 +33,7 @@ class AssemblyConfig(AppConfig):
         import_module("assembly.contexts.exports")  # which tells workers its kind of job
         import_module("assembly.conflicts.language_model.checks")  # a check at start
         import_module("assembly.conflicts.find")  # a kind of job, created for saved texts
+        import_module("assembly.conflicts.memberships")  # the receiver of a signal
         import_module("assembly.pipeline.level_derivation")  # a kind of job, created for saved texts
         import_module("assembly.monitoring.alerts.installation_alerts")  # the receiver of a signal
         further = import_module("memories.lifecycle.hourly_run").further_steps

@@ -55,7 +55,7 @@ from config.db.statements import Statement, fetch_rows, run_statement
 from memories.jobs.periodic import periodic
 from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Job, JobStatus, Memory
-from memories.services.announcements import texts_saved
+from memories.services.announcements import texts_in_reach, texts_saved
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity, may_cache
 from teams.versioned_text.versioned_file import file_saved
@@ -89,6 +89,12 @@ DELETE FROM uncompared_items WHERE item IN (
 def note_saved_rows(sender: type[Any], rows: Sequence[Any], **_: Any) -> None:
     """Note the saved rows, if texts of their kind are compared."""
     _note(sender, [row.id for row in rows])
+
+
+@receiver(texts_in_reach)
+def note_rows_in_reach(sender: type[Any], ids: Sequence[UUID], **_: Any) -> None:
+    """Note the rows that came into reach, if texts of their kind are compared."""
+    _note(sender, ids)
 
 
 @receiver(file_saved)

@@ -130,6 +130,16 @@ class ConflictView:
         )
 
     @property
+    def why_not_waiting(self) -> str:
+        """This sentence says why there is nothing to decide about an open conflict."""
+        if self.conflict.is_apart:
+            return _(
+                "The agent no longer works in the team of the other text, so no context has both, and there is nothing "
+                "to decide."
+            )
+        return _("A memory is archived or superseded, so contexts do not include it, and there is nothing to decide.")
+
+    @property
     def until_decided(self) -> str:
         """This sentence says what contexts do with the sides as long as nobody decides."""
         if self.conflict.is_duplicate:

@@ -61,7 +61,9 @@ class NothingToUndo(ConflictError):
 
 
 class OutdatedConflict(ConflictError):
-    """A text was changed or archived since the comparison, or detection no longer finds the conflict."""
+    """A text was changed or archived since the comparison, detection no longer finds the conflict, or the agent has
+    left the team.
+    """
 
     title = "The conflict is outdated"
 
@@ -71,7 +73,7 @@ def conflict_resolve(*, conflict: Conflict, choice: Choice, reason: str = "", pr
     """Decide that the left text holds, the right one, or both, and return the conflict.
 
     Raises Forbidden where the principal may not change both sides, and Conflict where the conflict is not open, a side
-    has another text than the one that was compared, or a memory is archived or superseded.
+    has another text than the one that was compared, a memory is archived or superseded, or no context can have both.
     """
     current, memories = _lock_waiting(conflict, principal)
     reason = _storable_reason(current, reason)
@@ -189,6 +191,11 @@ def _lock_waiting(conflict: Conflict, principal: Principal) -> tuple[Conflict, M
         raise OutdatedConflict(
             "A memory of this conflict is archived or superseded, so there is nothing to decide. "
             "To decide nevertheless, restore that memory first."
+        )
+    if current.is_apart:
+        raise OutdatedConflict(
+            "The agent no longer works in the team of the other text, so no context has both, and there is nothing to "
+            "decide. To decide nevertheless, add the agent to the team first."
         )
     return current, memories
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
-from agents.models import Agent
+from agents.models import Agent, AgentTeam
 from assembly.engine.reconciliation import CONFIDENCES, Reconciliation, Resolution
 from assembly.engine.refs import Ref
 from memories.models import Memory
@@ -100,9 +100,13 @@ class ConflictQuerySet(models.QuerySet["Conflict"]):
         return rows.filter(~files | Q(id__in=editable), of_organisation=False)
 
     def waiting(self) -> Self:
-        """Return the open conflicts between texts that contexts may include: no side is archived or superseded."""
+        """Return the open conflicts between texts of which a context may include both: no side is archived or
+        superseded, and the agent of one side works in the team of the other one.
+        """
         left, right = _outdated("left_item"), _outdated("right_item")
-        return self.filter(~Exists(left), ~Exists(right), status=ConflictStatus.OPEN)
+        links = AgentTeam.objects.filter(agent=OuterRef("agent_id"), team=OuterRef("team_id"))
+        together = Q(agent=None) | Q(team=None) | Exists(links)
+        return self.filter(together, ~Exists(left), ~Exists(right), status=ConflictStatus.OPEN)
 
     def selected(
         self, *, status: str = "open", kind: str = "", agent_id: UUID | None = None, team_id: UUID | None = None
@@ -231,6 +235,12 @@ class Conflict(Sensitive):
     def is_duplicate(self) -> bool:
         """This tells whether the sides say the same."""
         return self.kind == ConflictKind.DUPLICATE
+
+    @property
+    def is_apart(self) -> bool:
+        """This tells whether the agent of one side does not work in the team of the other one; a query."""
+        links = AgentTeam.objects.filter(agent=self.agent_id, team=self.team_id)
+        return bool(self.agent_id and self.team_id) and not links.exists()
 
     def close(self, because: GoneReason) -> None:
         """Mark the conflict as gone for this reason; the caller saves it."""

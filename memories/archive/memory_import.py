@@ -35,7 +35,7 @@ from memories.imports.base import MAX_LINES_CHARACTERS, ImportRefused
 from memories.imports.workspace import MEMORY_FILE
 from memories.models import Memory, MemoryVersion
 from memories.services import BATCH_ROWS, Owner, memories_of
-from memories.services.announcements import announce_texts
+from memories.services.announcements import announce_in_reach, announce_texts
 from memories.services.authorship import require_changeable
 from memories.services.memory import owner_of
 from teams.level_changes import record_level, require_level
@@ -168,6 +168,7 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
     if "retired_because" in values:
         values["retired_because"] = storable_text(values["retired_because"], owner, "archive_reason")
     says_something_else = values["text"] != current.text
+    stood, day = current.stands, current.occurred_at
     author = principal.author.limited_to(values.pop("origin", Origin.PERSON))
     if says_something_else:
         author = author_of_text(author, MemoryVersion.objects.filter(file=current), values["text"])
@@ -176,7 +177,7 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
     current.superseded_by = _successor(current, successor)
     current.version += 1
     current.signed_by(author, rewritten=says_something_else)
-    if says_something_else or not current.is_searched:
+    if is_embedded := says_something_else or not current.is_searched:
         embed_rows([current])
     current.save()
     version = current.as_version()
@@ -185,6 +186,8 @@ def memory_import(*, change: ImportChange, principal: Principal, note: str) -> N
     record_level(principal, current, old_level)
     if says_something_else:
         announce_texts([current])
+    elif is_embedded or (current.stands and not stood) or current.occurred_at != day:
+        announce_in_reach(Memory, [current.id])
 
 
 def _successor(memory: Memory, id_: UUID | None) -> Memory | None:

@@ -12,6 +12,7 @@ from memories.embeddings.active_model import SLOTS, EmbeddingModel, lock_active_
 from memories.embeddings.vectors import embed_texts
 from memories.lifecycle.tiers import Tier, Tiered
 from memories.models import Chunk, Entity, FilePassage, Memory, Tool
+from memories.services.announcements import announce_in_reach
 
 EMBEDDED_MODELS = (Memory, Chunk, FilePassage, Entity, Tool)
 """The models whose rows are found by meaning."""
@@ -64,6 +65,9 @@ def _fill_batch(batch: list[Any], space: EmbeddingModel) -> None:
         unchanged = [row.pk for row in rows.defer(*SLOTS) if row.said == made[row.pk][0]]
         vectors = [made[key][1] for key in unchanged]
         _store(type(batch[0]), space, unchanged, [None if one is None else Vector(one).to_text() for one in vectors])
+        if kept == space:  # search does not read the other slot
+            found = [key for key, vector in zip(unchanged, vectors, strict=True) if vector is not None]
+            announce_in_reach(type(batch[0]), found)
 
 
 def _store(model: type[Any], space: EmbeddingModel, ids: list[Any], vectors: list[str | None]) -> None:

@@ -27,6 +27,7 @@ from memories.lifecycle.interrupted_runs import report_what_was_interrupted
 from memories.lifecycle.kv_policies import PolicyBook, last_report
 from memories.lifecycle.kv_policy import MB
 from memories.lifecycle.last_look import last_look, store_look
+from memories.lifecycle.lock_limit import LockedTooLong
 from memories.lifecycle.planned_moves import (
     OwnersPolicies,
     PlannedMove,
@@ -38,7 +39,7 @@ from memories.lifecycle.rebalancing import rebalance
 from memories.lifecycle.size_evictions import pressure_evictions, searched_bytes, size_evictions
 from memories.lifecycle.thing_tables import THING_TABLES
 from memories.lifecycle.tier_checks import look_again
-from memories.lifecycle.transitions import LockedTooLong, things_move
+from memories.lifecycle.transitions import things_move
 from memories.models import Job, JobStatus, LifecycleReport, ThingUse
 from teams.principal import SYSTEM
 

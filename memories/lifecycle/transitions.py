@@ -6,17 +6,15 @@ The transaction moves only rows whose version is still the same.
 
 import datetime
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 from uuid import UUID
 
-from django.db import OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from pgvector import Vector
-from psycopg.errors import QueryCanceled
 
 from config.db.sealed_columns import written_octets_sql
 from config.db.statements import Statement, execute_sql, fetch_rows, run_statement
@@ -26,11 +24,13 @@ from memories.embeddings.base import EmbedderFailed
 from memories.embeddings.vectors import embed_texts
 from memories.jobs.services import job_create
 from memories.lifecycle.frozen_texts import FrozenTexts, freeze_once, thaw
+from memories.lifecycle.lock_limit import LockLimit
 from memories.lifecycle.packing import pack_if_smaller, unpack
 from memories.lifecycle.thing_tables import DOCUMENTS, EVENTS, ThingTable
 from memories.lifecycle.tier_checks import note_moved
 from memories.lifecycle.tiers import Tier
 from memories.models import Chunk
+from memories.services.announcements import announce_in_reach
 from teams.principal import SYSTEM
 from teams.sensitivity import DEFAULT_LEVEL
 
@@ -63,7 +63,6 @@ NO_WAIT_SQL = "SELECT set_config('synchronous_commit', 'off', true)"
 """Locks are released without waiting for the disk: a move that a crash undoes is made again by the next run."""
 SAME_ANSWERS_SQL = "SELECT set_config('dossier.same_answers', 'on', true)"
 """Changes are not counted: what is stored in another way makes no answer invalid."""
-LIMIT_SQL = "SELECT set_config('statement_timeout', %(ms)s, true)"
 ROWS_LISTED = 32
 EMPTY_WORD_LISTS_SQL = "SELECT empty_word_lists()"
 """Emptying PostgreSQL's list of the words of new rows takes half a second, so it is done while no row is locked."""
@@ -75,10 +74,6 @@ RECALLED = """JOIN unnest(%(ids)s::uuid[], %(whole)s::text[], %(vectors)s::text[
     USING (id)"""
 IS_SPLIT = "AND (thing.tier <> 'hot' OR thing.split_version = thing.version)"
 """SQL condition that a document is not waiting for being split: its chunks are those of its text."""
-
-
-class LockedTooLong(Exception):
-    """Raised where a move would have locked rows for longer than it may. Nothing was moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +150,7 @@ def things_move(
     space = read_active_model() if table.has_words and to.is_searched and not was_searched else None
     if space:
         values |= {"whole": whole, "vectors": _vectors(space, written, things), "model": space.model}
-    limit = _LockLimit(0 if connection.in_atomic_block else most_ms)
+    limit = LockLimit(0 if connection.in_atomic_block else most_ms)
     with limit.raising([] if seconds is None else seconds):
         if space or (table is DOCUMENTS and not (to is Tier.WARM and was_searched)):
             moved, taken = _move_together(table, things, values, space, limit)
@@ -180,41 +175,6 @@ def has_plain_text(table: ThingTable, ids: Sequence[UUID]) -> list[UUID]:
     return [thing.id for thing in things if thing.said is None and not is_sealed(value_in(table, thing.stored))]
 
 
-class _LockLimit:
-    """The milliseconds for which a transaction may lock rows, 0 without a limit, from the first statement on.
-
-    PostgreSQL ends a statement that takes longer than what is left, and so the transaction.
-    """
-
-    def __init__(self, most_ms: int) -> None:
-        self.most_ms, self.begun = most_ms, 0.0
-
-    @property
-    def statements(self) -> list[Statement]:
-        """What is to be sent before a statement that locks rows or keeps them locked."""
-        if not self.most_ms:
-            return []
-        self.begun = self.begun or perf_counter()
-        left = self.most_ms - 1_000 * (perf_counter() - self.begun)
-        return [Statement(LIMIT_SQL, {"ms": str(max(1, round(left)))})]
-
-    def apply(self) -> None:
-        """Send it."""
-        for one in self.statements:
-            execute_sql(one.sql, one.parameters)
-
-    @contextmanager
-    def raising(self, seconds: list[float]) -> Iterator[None]:
-        """Raise LockedTooLong where PostgreSQL ended a statement, and append for how long rows were locked."""
-        try:
-            yield
-        except OperationalError as error:
-            if self.most_ms and isinstance(error.__cause__, QueryCanceled):
-                seconds.append(perf_counter() - self.begun)
-                raise LockedTooLong from error
-            raise
-
-
 _listed = {"rows": 0}  # that this process has moved since it last emptied the lists of words
 
 
@@ -226,7 +186,7 @@ def _empty_word_lists(moved: int) -> None:
 
 
 def _move(
-    table: ThingTable, values: Mapping[str, Any], limit: _LockLimit, *, same_answers: bool
+    table: ThingTable, values: Mapping[str, Any], limit: LockLimit, *, same_answers: bool
 ) -> tuple[list[UUID], list[float]]:
     """Move the rows by one statement, which commits without waiting for this process; return their ids, and the seconds
     that it took PostgreSQL.
@@ -248,7 +208,7 @@ def _move_together(
     things: Sequence[StoredThing],
     values: Mapping[str, Any],
     space: EmbeddingModel | None,
-    limit: _LockLimit,
+    limit: LockLimit,
 ) -> tuple[list[UUID], list[float]]:
     """Move the rows with their words and vectors in this space, or with their chunks, in one transaction."""
     sql = _move_sql(table, RECALL_WORDS.format(slot=space.slot), RECALLED) if space else _move_sql(table)
@@ -259,8 +219,12 @@ def _move_together(
             return [], []  # the embedder was changed meanwhile; the next run moves them
         limit.apply()
         moved = [id_ for (id_,) in fetch_rows(sql, values)]
+        there = {thing.id: thing for thing in things if thing.id in set(moved)}
         if table is DOCUMENTS:
-            _store_chunks({thing.id: thing for thing in things if thing.id in set(moved)}, Tier(values["to"]), limit)
+            _store_chunks(there, Tier(values["to"]), limit)
+        else:
+            back = [id_ for id_, thing in there.items() if not Tier(thing.tier).is_searched]
+            announce_in_reach(table.model, back)
     return moved, [perf_counter() - begun]
 
 
@@ -319,7 +283,7 @@ WHERE chunks.id = made.id AND chunks.text IS NULL
 """
 
 
-def _store_chunks(documents: dict[UUID, StoredThing], to: Tier, limit: _LockLimit) -> None:
+def _store_chunks(documents: dict[UUID, StoredThing], to: Tier, limit: LockLimit) -> None:
     """Store the chunks of documents that were moved: of a hot one with their texts; a document that search does not
     read has none.
     """

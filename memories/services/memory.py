@@ -20,7 +20,7 @@ from config.http.errors import Conflict, Invalid
 from memories.embeddings.vectors import embed_rows
 from memories.models import Memory, MemoryVersion
 from memories.search.languages import DEFAULT, detected_language
-from memories.services.announcements import announce_texts
+from memories.services.announcements import announce_in_reach, announce_texts
 from memories.services.authorship import require_changeable
 from memories.services.batch_errors import invalid_at
 from teams.activity.log import activity_record
@@ -205,9 +205,11 @@ def memory_update(
         return current
     require_changeable(principal, current)
     require_level(principal, current, facts.sensitivity)
-    old_level = current.sensitivity
+    old_level, stood, day = current.sensitivity, current.stands, current.occurred_at
     current.superseded_by, current.pinned, current.retired_because = superseded_by, told.pinned, told.retired_because
     saved = _save_next_version(current, facts, principal, note)
+    if (saved.stands and not stood) or saved.occurred_at != day:
+        announce_in_reach(Memory, [saved.id])
     record_level(principal, saved, old_level)
     return saved
 
@@ -299,12 +301,14 @@ def store_next_version(
         memory.language = language
     elif says_something_else:
         set_languages([memory], memories_of(owner_of(memory)).exclude(id=memory.id))
-    if says_something_else or is_lowered or not memory.is_searched:
+    if is_embedded := says_something_else or is_lowered or not memory.is_searched:
         embed_rows([memory])
     memory.save()
     memory.as_version(storable_text(note, owner_of(memory), "note"), merged).save(force_insert=True)
     if says_something_else:
         announce_texts([memory])
+    elif is_embedded:
+        announce_in_reach(Memory, [memory.id])
 
 
 def lock_expected(memory: Memory, expected_version: int) -> Memory:
@@ -336,7 +340,9 @@ def memory_delete(*, memory: Memory, principal: Principal) -> None:
     Raises NotFound, and Forbidden for an agent's key in a team whose memories by people it must not change.
     """
     require_changeable(principal, memory)
-    erase("memories", memory.id, principal)
     owner = owner_of(memory)
+    standing = list(_all_of(owner).filter(superseded_by=memory, retired_because="").values_list("id", flat=True))
+    erase("memories", memory.id, principal)
+    announce_in_reach(Memory, standing)  # nothing supersedes them any more
     of = owner.teams.values_list("id", flat=True) if isinstance(owner, Agent) else [owner.id]
     activity_record(principal, ActivityAction.MEMORY_DELETED, owner.name, team_ids=of, detail={"id": str(memory.id)})

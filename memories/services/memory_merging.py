@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from config.http.errors import Conflict, Invalid, NotFound
 from memories.models import Memory, MemoryVersion
-from memories.services.announcements import memories_separated
+from memories.services.announcements import announce_in_reach, memories_separated
 from memories.services.authorship import require_changeable
 from memories.services.memory import (
     MemoryFacts,
@@ -130,6 +130,7 @@ def memories_unmerge(
     for one in separated:
         one.superseded_by, one.pinned = None, _previous_version(one, one.version).pinned
         store_next_version(one, principal)
+    announce_in_reach(Memory, [one.id for one in separated])
     before = _previous_version(current, merging.version)
     is_last = merging == merges[0]
     goes_back = is_last and current.text == merging.content

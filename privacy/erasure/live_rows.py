@@ -24,8 +24,9 @@ from memories.jobs.services import job_create
 from memories.lifecycle.thing_tables import THING_TABLES, ThingTable
 from memories.lifecycle.tiers import Tier
 from memories.lifecycle.transitions import things_move
-from memories.models import Chunk, Document, FilePassage
+from memories.models import Chunk, Document, FilePassage, Memory
 from memories.models.file_passage import FILE_MODELS
+from memories.services.announcements import announce_in_reach
 from privacy.erasure.places import Place, Treatment
 from privacy.erasure.sealed_rows import sealed_keys, sealed_rows_erase
 from privacy.erasure.sought import TABLE_OF_KIND, Sought
@@ -55,10 +56,15 @@ def things_erase(sought: Sought) -> dict[str, int]:
     """Delete the things that go as a whole, with their versions and parts; return how many, by table.
 
     The passages and levels of a deleted file are deleted by triggers; relations would go with their entities, so they
-    are deleted and counted first.
+    are deleted and counted first. Memories that a deleted one superseded stand again.
     """
     by_table = sorted(sought.whole_ids.items(), key=lambda one: one[0] != "relations")
-    return {table: int(fetch_rows(ERASE_THINGS_SQL, [sought.erasure, table, ids])[0][0]) for table, ids in by_table}
+    memories = sought.whole_ids.get(Memory._meta.db_table, [])  # noqa: SLF001
+    superseded = Memory.everything.filter(superseded_by__in=memories, retired_because="").exclude(id__in=memories)
+    standing = list(superseded.values_list("id", flat=True))
+    erased = {table: int(fetch_rows(ERASE_THINGS_SQL, [sought.erasure, table, ids])[0][0]) for table, ids in by_table}
+    announce_in_reach(Memory, standing)
+    return erased
 
 
 def packed_things_unpack(sought: Sought) -> int:
@@ -139,7 +145,8 @@ class _Recomputed:
         return [UUID(key) for key in keys_with_spellings(place, sought)]
 
     def prepare(self) -> None:
-        """Delete the passages of the rows, and create the jobs that make passages, vectors and levels of detail.
+        """Delete the passages of the rows, create the jobs that make passages, vectors and levels of detail, and
+        announce the rows; documents are announced after the split.
 
         A level without a spelling is deleted by its job, because it is one of the former text.
         """
@@ -159,12 +166,14 @@ class _Recomputed:
             files = [[_FILE_TABLES[self.table], str(id_)] for id_ in self.ids]
             arguments = {"files": files}
             job_create(kind="split_files", arguments=arguments, agent=None, principal=SYSTEM, steps=len(files))
+            announce_in_reach(FILE_MODELS[_FILE_TABLES[self.table]], self.ids)
         elif self.table in _EMBEDDED_TABLES:
             rows = _EMBEDDED_TABLES[self.table]._default_manager.filter(id__in=self.ids)  # noqa: SLF001
             for agent in Agent.objects.filter(id__in=rows.exclude(agent=None).values("agent_id")):
                 reindex(agent=agent, principal=SYSTEM)
             if rows.filter(agent=None).exists():
                 reindex(agent=None, principal=SYSTEM)
+            announce_in_reach(_EMBEDDED_TABLES[self.table], self.ids)
 
 
 _FILE_TABLES = {model._meta.db_table: kind for kind, model in FILE_MODELS.items()}  # noqa: SLF001

@@ -16,12 +16,13 @@ from memories.lifecycle.failed_steps import Cause, failed_steps
 from memories.lifecycle.hourly_run import StepsFailed, lifecycle_job_create, lifecycle_run
 from memories.lifecycle.kv_policies import kv_policy_save
 from memories.lifecycle.kv_policy import DEFAULT_POLICIES
+from memories.lifecycle.lock_limit import LockedTooLong
 from memories.lifecycle.size_evictions import searched_bytes
 from memories.lifecycle.thing_tables import MEMORIES
 from memories.lifecycle.tier_decisions import Reason
 from memories.lifecycle.tier_presentation import describe_tier
 from memories.lifecycle.tiers import Tier
-from memories.lifecycle.transitions import LockedTooLong, things_move
+from memories.lifecycle.transitions import things_move
 from memories.lifecycle.use_counts import UseCount, UseKey, thing_opened, uses_store, warm_up_things
 from memories.models import Document, Event, Job, LifecycleReport, Memory, ThingUse
 from memories.services import MemoryFacts, events_create, facts_of, memories_create, memory_update
