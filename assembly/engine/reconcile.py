@@ -212,7 +212,10 @@ class _Contest:
         return found
 
     def _representative(self, ref: str) -> str:
-        while (loss := self.lost.get(ref)) and loss.code is Code.DUPLICATE:
+        """Return the item that stays for the duplicate; one that has lost if what people decided goes in a circle."""
+        passed = set[str]()
+        while ref not in passed and (loss := self.lost.get(ref)) and loss.code is Code.DUPLICATE:
+            passed.add(ref)
             ref = str(loss.detail["by"])
         return ref
 

@@ -191,6 +191,18 @@ def test_the_conflicts_of_a_duplicate_are_those_of_the_text_that_stays() -> None
     assert result.content.count(MARK) == 1
 
 
+def test_decisions_on_duplicates_that_go_in_a_circle_end() -> None:
+    first, second, third, other = (item(FILES, name) for name in ("1", "2", "3", "4"))
+    decided = {"kind": "duplicate", "resolution": "left", "decided_by": "Ada"}
+    circle = [
+        replace_id(conflict(left, right, **decided), str(number))
+        for number, (left, right) in enumerate([(first, second), (second, third), (third, first)])
+    ]
+    result = run([first, second, third, other], *circle, conflict(first, other))
+    assert codes(result) == {"files:1": "duplicate", "files:2": "duplicate", "files:3": "duplicate", "files:4": "fits"}
+    assert result.warnings == ()
+
+
 def replace_id(known: Reconciliation, id_: str) -> Reconciliation:
     return Reconciliation(**{**known.to_dict(), "id": id_})
 
