@@ -289,10 +289,11 @@ class ConflictResolve(ApiView):
 
         An agent's key gets 403: people decide, or programs with an admin key.
 
-        The other side is superseded or archived if it is a memory; a text of a file, document or entity stays, and no
-        context includes the passage. Both sides may hold. Or rewrite the memory of a side with `text`, so that it no
-        longer contradicts the other one; a text that still does by its values and words is refused. A worker compares
-        it more closely within seconds: `edit_check` tells what it found. The decision can be undone.
+        The other side is superseded or archived if it is a memory; a text of a file, document or entity stays. Contexts
+        leave it out if the side that holds is among their candidates, too, unless they have the file whole. Both sides
+        may hold. Or rewrite the memory of a side with `text`, so that it no longer contradicts the other one; a text
+        that still does by its values and words is refused. A worker compares it more closely within seconds:
+        `edit_check` tells what it found. The decision can be undone.
         """
         self.query()
         asked = self.validated(ConflictDecisionSerializer)

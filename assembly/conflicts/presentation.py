@@ -187,13 +187,15 @@ def consequence(winner: SideView, loser: SideView) -> str:
     if loser.text.side.kind in FILE_MODELS:
         return (
             _(
-                "%(name)s stays as it is. Contexts that include single passages of it leave this one out; "
-                "contexts that include it whole keep it, so edit it, too."
+                "%(name)s stays as it is. Contexts leave this passage out if the text that holds is among what they "
+                "found; contexts without that text, or with the whole file, keep the passage, so edit it, too."
             )
             % names
         )
     if loser.text.side.kind != "memory":
-        return _("%(name)s stays as it is, and contexts leave out its passage.") % names
+        return (
+            _("%(name)s stays as it is. Contexts leave it out if the text that holds is among what they found.") % names
+        )
     same_owner = (winner.text.agent_slug, winner.text.team_slug) == (loser.text.agent_slug, loser.text.team_slug)
     if winner.text.side.kind == "memory" and same_owner:
         return _("The other memory is superseded by this one, and contexts no longer include it.")

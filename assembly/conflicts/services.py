@@ -1,9 +1,9 @@
 """A person decides on a conflict, and undoes the decision; both are kept.
 
 The memory that does not hold is superseded by the other one, or archived with the reason where it cannot be: the two
-belong to different owners, or the other side is no memory. Texts of files, documents and entities stay as they are: no
-context includes the passage that does not hold, as long as the decision stands. A memory may also be rewritten so that
-it agrees with the other side.
+belong to different owners, or the other side is no memory. Texts of files, documents and entities stay as they are: as
+long as the decision stands, contexts leave out the passage that does not hold if the side that holds is among their
+candidates. A memory may also be rewritten so that it agrees with the other side.
 """
 
 from collections.abc import Mapping, Sequence

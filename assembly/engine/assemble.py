@@ -12,6 +12,7 @@ from statistics import fmean
 
 from msgspec import structs
 
+from assembly.engine.absent_winners import absent_winners
 from assembly.engine.caller_texts import SHORTENED_CODES, assemble_with_room
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.distinct_texts import DistinctTexts
@@ -20,7 +21,7 @@ from assembly.engine.priority import Priority
 from assembly.engine.profile import Profile, Section
 from assembly.engine.quality import quality_of
 from assembly.engine.ranking import decision_relevance
-from assembly.engine.reconcile import NOTHING, Reconciled, absent_winners, reconcile
+from assembly.engine.reconcile import NOTHING, Reconciled, reconcile
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.section_filling import NO_ROOM_CODES, SectionFiller, section_result, status_of
 from assembly.engine.token_ledger import TokenLedger
@@ -208,7 +209,7 @@ def _reconciled_sections(
 ) -> tuple[SectionFiller, Reconciled, bool]:
     """Return the filled sections, what reconciliation decided, and whether it could.
 
-    If a side won and found no room where the other one might, the sections are filled again with that side as the
+    If a side won and is not told where the other one might be, the sections are filled again with that one as the
     winner; that counts if it then is included. If reconciliation fails, nothing is reconciled.
     """
     fill = partial(_filled_sections, request, profile, candidates, TokenLedger(tokenizer), {}, budget=budget)
@@ -219,7 +220,7 @@ def _reconciled_sections(
     except Exception:  # noqa: BLE001 - whatever is wrong with a conflict, a context without reconciliation is of use
         return fill(reconciled=NOTHING), NOTHING, False
     filling = fill(reconciled=first)
-    absent = absent_winners(first, _decisions_of(filling), candidates)
+    absent = absent_winners(request, first, candidates, _decisions_of(filling), filling.ledger.text)
     if not absent:
         return filling, first, True
     second = reconcile(request, profile, candidates, absent)

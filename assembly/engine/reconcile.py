@@ -14,13 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from msgspec import structs
-
 from assembly.engine.codes import Code
 from assembly.engine.priority import ORDERED_SHAPES, PRIORITY, Priority
 from assembly.engine.profile import Profile, Section
 from assembly.engine.ranking import RankedCandidate
-from assembly.engine.reconciliation import CONFIDENCES, Reconciliation, Strategy
+from assembly.engine.reconciliation import CONFIDENCES, Reconciliation, Span, Strategy
 from assembly.engine.rule_effects import ALWAYS_INCLUDED, rule_effect
 from assembly.engine.scopes import SCOPES
 from assembly.engine.scoring import DEFAULT_CREDIBILITY
@@ -52,18 +50,22 @@ OTHER_MARK = "disputed: another text contradicts this"
 DECIDED_MARK = "decided: this holds against another text"
 """The mark of an item that a person decided for, beside a text that is never left out."""
 
+TOLD_STATEMENTS_SINCE = 9
+"""The first version of the engine in which a side that won leaves its place to the other one if its statement was cut
+away, or if it is a whole text that found no room.
+"""
+
 _OLDEST = dt.datetime.min.replace(tzinfo=dt.UTC)
 _STRATEGIES: tuple[Strategy, ...] = ("user_choice", "merge", "precedence", "flag")
-SHORTER_SHARE = 0.8
-"""An item may fit where another one did not if its text has at most this share of the other's characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The code and the numbers behind it of an item that lost."""
+    """The code and the numbers behind it of an item that lost, and the place of the winner's statement in its text."""
 
     code: Code
     detail: Detail
+    statement: Span | tuple[()] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def reconcile(
     """Return what becomes of the candidates that the request's reconciliations name.
 
     A conflict counts if both sides may be included by everything else: rules, filters, origin, archive. `absent` holds
-    winners that found no room in an earlier run: in duplicates and unresolved conflicts, the other side then wins. The
+    winners that an earlier run did not tell: in duplicates and unresolved conflicts, the other side then wins. The
     result does not depend on the order of candidates and reconciliations.
     """
     if not request.reconciliations or profile.conflicts == "off":
@@ -208,11 +210,14 @@ class _Contest:
         for one in conflicts:
             left, right = self._representative(one.left), self._representative(one.right)
             if left != right:
-                found.append(structs.replace(one, left=left, right=right))
+                found.append(one.between(left, right))
         return found
 
     def _representative(self, ref: str) -> str:
-        while (loss := self.lost.get(ref)) and loss.code is Code.DUPLICATE:
+        """Return the item that stays for the duplicate; one that has lost if what people decided goes in a circle."""
+        passed = set[str]()
+        while ref not in passed and (loss := self.lost.get(ref)) and loss.code is Code.DUPLICATE:
+            passed.add(ref)
             ref = str(loss.detail["by"])
         return ref
 
@@ -220,7 +225,7 @@ class _Contest:
         """Return the conflicts by their winners, the best first, so that nothing loses to an item that has lost."""
         order = sorted(
             {ref for one in conflicts for ref in (one.left, one.right)},
-            key=lambda ref: (not self.items[ref].is_fixed, *self._precedence(ref)),
+            key=lambda ref: (*self._standing(ref), *self._precedence(ref)),
         )
         places = {ref: place for place, ref in enumerate(order)}
         return sorted(
@@ -267,7 +272,7 @@ class _Contest:
             "conflict": one.id,
         }
         code = Code.DUPLICATE if one.is_duplicate else Code.CONFLICT_LOST
-        self.lost.setdefault(loser, Loss(code, facts))
+        self.lost.setdefault(loser, Loss(code, facts, one.left_span if winner == one.left else one.right_span))
 
     def _mark(self, ref: str, mark: str) -> None:
         """Mark the item, unless its section is required: that stays as its owner wrote it.
@@ -278,14 +283,19 @@ class _Contest:
             self.marks[ref] = mark
 
     def _winner(self, one: Reconciliation) -> tuple[str, str]:
-        """Return the side that stays and the other one: what is never left out before the rest, then by precedence."""
+        """Return the side that stays and the other one: by how they stand, then by precedence."""
 
         def order(ref: str) -> tuple[object, ...]:
             better = self._quality(ref) if one.is_duplicate else ()
-            return not self.items[ref].is_fixed, ref in self.absent, *better, *self._precedence(ref)
+            return *self._standing(ref), ref in self.absent, *better, *self._precedence(ref)
 
         first, second = sorted((one.left, one.right), key=order)
         return first, second
+
+    def _standing(self, ref: str) -> tuple[bool, ...]:
+        """Return the key that puts what is never left out first, since TOLD_STATEMENTS_SINCE what is absent last."""
+        is_absent = ref in self.absent and self.request.engine_version >= TOLD_STATEMENTS_SINCE
+        return is_absent, not self.items[ref].is_fixed
 
     def _precedence(self, ref: str) -> tuple[object, ...]:
         """Return the key by scope, credibility and age, the most trusted first."""
@@ -312,35 +322,3 @@ class _Contest:
         if section.shape in ORDERED_SHAPES and self.request.engine_version >= ALL_PRIORITIES_SINCE:
             return dict(priority.prioritised(section, ranked).signals)[PRIORITY]
         return item.candidate.similarity
-
-
-def absent_winners(
-    reconciled: Reconciled, decisions: Sequence[Decision], candidates: Iterable[Candidate]
-) -> frozenset[str]:
-    """Return the winners of unresolved conflicts that found no room, though the losing side might.
-
-    The losing side might if it is in another section, is nearer to the topic, or is shorter.
-    """
-    if not reconciled.lost:
-        return frozenset()
-    included = {decision.ref for decision in decisions if decision.included}
-    pairs = {
-        ref: str(loss.detail["by"])
-        for ref, loss in reconciled.lost.items()
-        if loss.detail["strategy"] != "user_choice" and loss.detail["by"] not in included
-    }
-    if not pairs:
-        return frozenset()
-    by_ref = {candidate.ref: candidate for candidate in candidates}
-    return frozenset(
-        winner
-        for loser, winner in pairs.items()
-        if winner not in reconciled.lost and _might_fit(by_ref[loser], by_ref[winner])
-    )
-
-
-def _might_fit(loser: Candidate, winner: Candidate) -> bool:
-    if loser.section != winner.section:
-        return True
-    nearer = (loser.similarity or 0.0, loser.score or 0.0) > (winner.similarity or 0.0, winner.score or 0.0)
-    return nearer or len(loser.text) <= SHORTER_SHARE * len(winner.text)

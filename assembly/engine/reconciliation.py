@@ -11,6 +11,8 @@ from msgspec import Struct, structs
 Strategy = Literal["precedence", "merge", "flag", "user_choice"]
 Resolution = Literal["", "left", "right", "both", "edited"]
 Side = Literal["left", "right"]
+Span = tuple[int, int]
+"""The positions of the first character of a part of a text, and after its last one."""
 SIDES: tuple[Side, ...] = get_args(Side)
 
 MINOR_SEVERITY = 0.3
@@ -29,7 +31,8 @@ class Reconciliation(Struct, frozen=True):
     """A conflict between two candidates, with what a person decided.
 
     `left` and `right` are refs of candidates, with the version. `severity` is 0 to 1, before the profile's sensitivity.
-    `decided_at` is in ISO 8601.
+    `decided_at` is in ISO 8601. `left_span` and `right_span` say where in the candidates' texts the statements are that
+    were compared; empty: not known.
     """
 
     id: str
@@ -42,6 +45,8 @@ class Reconciliation(Struct, frozen=True):
     resolution: Resolution = ""
     decided_by: str = ""
     decided_at: str = ""
+    left_span: Span | tuple[()] = ()
+    right_span: Span | tuple[()] = ()
 
     @property
     def is_duplicate(self) -> bool:
@@ -67,14 +72,22 @@ class Reconciliation(Struct, frozen=True):
         }
         return sentences[strategy]
 
+    def between(self, left: str, right: str) -> "Reconciliation":
+        """Return the conflict as one between these items; where these have the statement is not known."""
+        left_span = self.left_span if left == self.left else ()
+        right_span = self.right_span if right == self.right else ()
+        return structs.replace(self, left=left, right=right, left_span=left_span, right_span=right_span)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the reconciliation as JSON-safe data, without what is empty."""
-        return {name: value for name, value in structs.asdict(self).items() if value != ""}
+        return {name: value for name, value in structs.asdict(self).items() if value not in ("", ())}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Reconciliation":
         """Return the reconciliation that to_dict described."""
-        return cls(**{**data, "severity": float(data["severity"]), "similarity": float(data["similarity"])})
+        numbers = {name: float(data[name]) for name in ("severity", "similarity")}
+        spans = {name: tuple(data.get(name, ())) for name in ("left_span", "right_span")}
+        return cls(**{**data, **numbers, **spans})
 
 
 _GRAVEST: tuple[Strategy, ...] = ("precedence", "user_choice")

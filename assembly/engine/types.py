@@ -16,7 +16,7 @@ from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.refs import exclusion_names
 from assembly.engine.rules import Rule
 
-ENGINE_VERSION = 8
+ENGINE_VERSION = 9
 """The version of the engine, recorded with each assembly; a replay uses the recorded version.
 
 The version is raised whenever equal input would give other bytes. Changes:
@@ -27,6 +27,7 @@ The version is raised whenever equal input would give other bytes. Changes:
 6: see MEMORY_LAYER_SINCE.
 7: see WHOLE_TEXTS_SINCE.
 8: see ALL_PRIORITIES_SINCE.
+9: see `reconcile.TOLD_STATEMENTS_SINCE`.
 """
 ESCAPED_SINCE = 4
 """The first version that escapes untrusted text which could pass for structure."""

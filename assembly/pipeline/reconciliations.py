@@ -12,7 +12,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from agents.models import Agent
-from assembly.engine.reconciliation import Reconciliation, Resolution
+from assembly.engine.reconciliation import Reconciliation, Resolution, Span
 from assembly.engine.types import Candidate
 from assembly.models import text_hash
 from assembly.sources.base import GatherContext
@@ -71,6 +71,11 @@ class KnownSide(Struct, frozen=True):
             or text_hash(candidate.text).hex() == self.sha256
         )
 
+    def span_in(self, text: str) -> Span | tuple[()]:
+        """Return the place of the statement in the text; empty if it is not there as it was compared."""
+        start = text.find(self.statement) if self.statement else -1
+        return () if start < 0 else (start, start + len(self.statement))
+
 
 class KnownConflict(Struct, frozen=True):
     """A conflict that is open or decided, as it was read."""
@@ -99,6 +104,8 @@ class KnownConflict(Struct, frozen=True):
             resolution=self.resolution,
             decided_by=self.decided_by,
             decided_at=self.decided_at,
+            left_span=self.left.span_in(left.text),
+            right_span=self.right.span_in(right.text),
         )
 
 

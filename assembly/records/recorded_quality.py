@@ -17,6 +17,7 @@ from assembly.engine.scopes import MemoryScope, scope_of
 from assembly.engine.types import Decision
 from assembly.models import Assembly
 from assembly.models.encryption import RecordErased
+from assembly.records.conflict_sides import refs_without_conflict
 from assembly.records.reader import StoredAssembly, content_of, load_record
 from assembly.records.record_errors import RecordDamaged
 
@@ -68,18 +69,21 @@ def disputed_refs(assembly: Assembly, decisions: Sequence[Decision]) -> frozense
 def unresolved_conflicts(assembly: Assembly, decisions: Sequence[Decision]) -> list[Reconciliation]:
     """Return the recorded conflicts of which a side is included, and that nobody and nothing has resolved.
 
-    A minor conflict of which one side was left out is resolved.
+    A minor conflict of which one side was left out is resolved. There is none with an item that is archived or
+    superseded, or that a rule, the request or its origin excludes.
     """
     recorded = assembly.request.get("reconciliations")
     if not recorded:
         return []
     sensitivity = assembly.profile.get("conflict_sensitivity", 1.0)
     included = {decision.ref for decision in decisions if decision.included}
+    without_conflict = refs_without_conflict(decisions)
     return [
         one
         for one in map(Reconciliation.from_dict, recorded)
         if not one.resolution
         and not included.isdisjoint((one.left, one.right))
+        and without_conflict.isdisjoint((one.left, one.right))
         and (one.strategy(sensitivity) == "flag" or included.issuperset((one.left, one.right)))
     ]
 

@@ -11,6 +11,7 @@ from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.types import Decision
 from assembly.models import Assembly
 from assembly.records.bodies import load_bodies
+from assembly.records.conflict_sides import refs_without_conflict
 from assembly.records.reader import DAMAGE_ERRORS, StoredAssembly
 from assembly.records.section_names import name_of_heading
 from assembly.sources import SOURCES
@@ -108,24 +109,28 @@ def flagged_conflicts(told: StoredAssembly) -> list[Reconciliation]:
 
 
 def flagged_among(
-    reconciliations: Iterable[Reconciliation], assembly: Assembly, decisions: Iterable[Decision], sensitivity: float
+    reconciliations: Iterable[Reconciliation], assembly: Assembly, decisions: Sequence[Decision], sensitivity: float
 ) -> list[Reconciliation]:
     """Return those of which the assembly's warning CONFLICT_FLAGGED tells; `sensitivity` is that of its profile.
 
     Of a major one on which nobody had decided, a side is included or was withheld; of any other one, both sides are
-    included, because neither may be left out, or the profile only warns.
+    included, because neither may be left out, or the profile only warns. It tells of none with an item that is archived
+    or superseded, or that a rule, the request or its origin excludes.
     """
     if WarningCode.CONFLICT_FLAGGED not in assembly.warnings:
         return []
     fates = {decision.ref: decision for decision in decisions}
+    without_conflict = refs_without_conflict(decisions)
     found = []
     for one in reconciliations:
         sides = [fates[ref] for ref in (one.left, one.right) if ref in fates]
         if len(sides) < 2:  # noqa: PLR2004 - a record that was changed outside of Dossier
             continue
         is_told = all(side.included for side in sides) and not one.is_duplicate and one.resolution != "both"
-        is_flagged = one.strategy(sensitivity) == "flag" and any(
-            side.included or side.detail.get("conflict") == one.id for side in sides
+        is_flagged = (
+            one.strategy(sensitivity) == "flag"
+            and without_conflict.isdisjoint((one.left, one.right))
+            and any(side.included or side.detail.get("conflict") == one.id for side in sides)
         )
         if is_told or is_flagged:
             found.append(one)

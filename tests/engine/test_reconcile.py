@@ -1,6 +1,7 @@
 """Known conflicts are reconciled: one side stays, or both are marked; a table, and promises that hold for any input."""
 
 import datetime as dt
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -11,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembly.engine import assemble as engine
+from assembly.engine.absent_winners import CUT_CODES
 from assembly.engine.assemble import assemble
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.profile import ConflictMode, Profile, Section, Weights
-from assembly.engine.reconcile import DECIDED_MARK, MARKS, OTHER_MARK
+from assembly.engine.reconcile import DECIDED_MARK, MARKS, OTHER_MARK, TOLD_STATEMENTS_SINCE
 from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Candidate, EngineRequest, EngineResult
+from assembly.engine.types import ENGINE_VERSION, Candidate, EngineRequest, EngineResult
 from tests.engine.factories import NOW
 
 IDENTITY = Section("identity", "Identity", "L1", "agent_files", "text", required=True)
@@ -42,8 +44,14 @@ def conflict(left: Candidate, right: Candidate, **facts: Any) -> Reconciliation:
     return Reconciliation(id="one", left=left.ref, right=right.ref, **facts)
 
 
-def run(candidates: Sequence[Candidate], *known: Reconciliation, budget: int = 2_000, **profile: Any) -> EngineResult:
-    request = EngineRequest(budget, "", "cl100k_base", NOW, reconciliations=known)
+def run(
+    candidates: Sequence[Candidate],
+    *known: Reconciliation,
+    budget: int = 2_000,
+    engine_version: int = ENGINE_VERSION,
+    **profile: Any,
+) -> EngineResult:
+    request = EngineRequest(budget, "", "cl100k_base", NOW, reconciliations=known, engine_version=engine_version)
     return assemble(request, replace(PROFILE, **profile), candidates, get_tokenizer("cl100k_base"))
 
 
@@ -191,6 +199,18 @@ def test_the_conflicts_of_a_duplicate_are_those_of_the_text_that_stays() -> None
     assert result.content.count(MARK) == 1
 
 
+def test_decisions_on_duplicates_that_go_in_a_circle_end() -> None:
+    first, second, third, other = (item(FILES, name) for name in ("1", "2", "3", "4"))
+    decided = {"kind": "duplicate", "resolution": "left", "decided_by": "Ada"}
+    circle = [
+        replace_id(conflict(left, right, **decided), str(number))
+        for number, (left, right) in enumerate([(first, second), (second, third), (third, first)])
+    ]
+    result = run([first, second, third, other], *circle, conflict(first, other))
+    assert codes(result) == {"files:1": "duplicate", "files:2": "duplicate", "files:3": "duplicate", "files:4": "fits"}
+    assert result.warnings == ()
+
+
 def replace_id(known: Reconciliation, id_: str) -> Reconciliation:
     return Reconciliation(**{**known.to_dict(), "id": id_})
 
@@ -230,6 +250,88 @@ def test_a_winner_without_room_leaves_it_to_the_other_side() -> None:
     assert run([long], budget=200, sections=sections).tokens == 0, "it finds no room by itself either"
 
 
+SHORT_GOALS = (IDENTITY, replace(GOALS, cap=100), FILES, EVENTS, OURS, MINE)
+DROPPED_GOALS = (IDENTITY, replace(GOALS, cap=100, overflow="drop"), FILES, EVENTS, OURS, MINE)
+STATED = "The line opens at 8."
+KNOWN: list[tuple[dict[str, Any], str, list[WarningCode]]] = [
+    ({"kind": "duplicate"}, "", []),
+    ({"severity": 0.1}, "", [WarningCode.CONFLICT_FLAGGED]),
+    ({}, f"{MARK} ", [WarningCode.CONFLICT_FLAGGED]),
+]
+
+
+def goals_with(statement_at: int, **facts: Any) -> tuple[Candidate, Reconciliation]:
+    """Return long goals that have the statement after so many words, and their conflict with OWN."""
+    before = "word " * statement_at
+    goals = item(GOALS, "long", f"{before}{STATED}" + " word" * (3_000 - statement_at))
+    start = goals.text.index(STATED)
+    return goals, conflict(goals, OWN, left_span=(start, start + len(STATED)), **facts)
+
+
+@pytest.mark.parametrize(("facts", "mark", "warnings"), KNOWN, ids=["duplicate", "minor", "major"])
+def test_a_whole_text_whose_statement_was_cut_away_leaves_it_to_the_other_side(
+    facts: dict[str, Any], mark: str, warnings: list[WarningCode]
+) -> None:
+    goals, known = goals_with(2_000, **facts)
+    result = run([goals, OWN], known, sections=SHORT_GOALS)
+    assert codes(result) == {"goals:long": "truncated", "mine:10": "fits"}
+    assert f"- [fact] {mark}The line opens at 10." in result.content
+    assert list(result.warnings) == warnings
+    before = run([goals, OWN], known, sections=SHORT_GOALS, engine_version=TOLD_STATEMENTS_SINCE - 1)
+    lost = "duplicate" if known.is_duplicate else "conflict_lost"
+    assert codes(before) == {"goals:long": "truncated", "mine:10": lost}
+
+
+@pytest.mark.parametrize("facts", [facts for facts, *_ in KNOWN], ids=["duplicate", "minor", "major"])
+def test_a_text_that_was_cut_after_its_statement_still_wins(facts: dict[str, Any]) -> None:
+    goals, known = goals_with(20, **facts)
+    result = run([goals, OWN], known, sections=SHORT_GOALS)
+    assert codes(result) == {
+        "goals:long": "truncated",
+        "mine:10": "duplicate" if known.is_duplicate else "conflict_lost",
+    }
+    assert STATED in result.content
+
+
+def test_a_cut_text_of_which_the_statement_is_not_known_leaves_it_to_the_other_side() -> None:
+    goals, known = goals_with(2_000)
+    assert codes(run([goals, OWN], conflict(goals, OWN), sections=SHORT_GOALS))["mine:10"] == "fits"
+    twin = item(OURS, "8 sharp")
+    same = conflict(twin, goals, kind="duplicate")
+    result = run([goals, OWN, twin], same, conflict(twin, OWN), sections=SHORT_GOALS)
+    assert "The line opens at" in result.content
+    assert known.between(twin.ref, OWN.ref).left_span == ()
+
+
+def test_a_block_whose_statement_was_cut_away_gives_its_place_to_the_other_side() -> None:
+    long = item(FILES, "long", "The line is long. " * 600 + STATED)
+    sections = (IDENTITY, GOALS, replace(FILES, cap=100), EVENTS, OURS, MINE)
+    start = long.text.index(STATED)
+    known = conflict(long, OWN, left_span=(start, start + len(STATED)))
+    assert codes(run([long, OWN], known, sections=sections)) == {"files:long": "conflict_lost", "mine:10": "fits"}
+    before = run([long, OWN], known, sections=sections, engine_version=TOLD_STATEMENTS_SINCE - 1)
+    assert codes(before) == {"files:long": "truncated", "mine:10": "conflict_lost"}
+
+
+@pytest.mark.parametrize(("facts", "mark", "warnings"), KNOWN, ids=["duplicate", "minor", "major"])
+def test_a_whole_text_without_room_leaves_it_to_the_other_side(
+    facts: dict[str, Any], mark: str, warnings: list[WarningCode]
+) -> None:
+    goals, known = goals_with(20, **facts)
+    result = run([goals, OWN], known, sections=DROPPED_GOALS)
+    assert codes(result) == {"goals:long": "over_section_budget", "mine:10": "fits"}
+    assert f"- [fact] {mark}The line opens at 10." in result.content
+    assert set(result.warnings) <= set(warnings)
+    before = run([goals, OWN], known, sections=DROPPED_GOALS, engine_version=TOLD_STATEMENTS_SINCE - 1)
+    assert before.tokens == 0
+
+
+def test_after_a_decision_nothing_takes_the_place_of_what_was_cut_away() -> None:
+    goals, known = goals_with(2_000, resolution="left", decided_by="Ada")
+    for sections in (SHORT_GOALS, DROPPED_GOALS):
+        assert codes(run([goals, OWN], known, sections=sections))["mine:10"] == "conflict_lost"
+
+
 def test_a_fault_in_reconciliation_leaves_the_context_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = run([FILE, OWN])
 
@@ -249,9 +351,11 @@ def test_coherence_below_the_minimum_is_a_failure() -> None:
 
 
 def test_a_request_is_restored_with_its_reconciliations() -> None:
-    known = conflict(FILE, OWN, resolution="left", decided_by="Ada", decided_at="2026-11-24", cue="8 and 10")
+    known = conflict(
+        FILE, OWN, resolution="left", decided_by="Ada", decided_at="2026-11-24", cue="8 and 10", left_span=(0, 20)
+    )
     request = EngineRequest(10, "", "cl100k_base", NOW, reconciliations=(known, conflict(FILE, TEAM)))
-    assert EngineRequest.from_dict(request.to_dict()) == request
+    assert EngineRequest.from_dict(json.loads(json.dumps(request.to_dict()))) == request
     assert "reconciliations" not in EngineRequest(10, "", "cl100k_base", NOW).to_dict()
 
 
@@ -297,6 +401,7 @@ def runs(draw: st.DrawFn) -> tuple[EngineRequest, Profile, list[Candidate]]:
     )
     profile = replace(
         PROFILE,
+        sections=draw(st.sampled_from([SECTIONS, SHORT_GOALS, DROPPED_GOALS])),
         conflicts=draw(st.sampled_from(get_args(ConflictMode))),
         deduplicate=draw(st.booleans()),
         over_budget=draw(st.sampled_from([(), ("drop", "compact")])),
@@ -353,7 +458,8 @@ def check_the_pairs(
         elif known.resolution in {"left", "right"}:
             assert fixed[known.resolution == "left"]
         elif strategy in {"merge", "precedence"}:
-            assert all(fixed)
+            was_cut = any(is_fixed and side.code in CUT_CODES for is_fixed, side in zip(fixed, sides, strict=True))
+            assert all(fixed) or was_cut
 
 
 def _line(result: EngineResult, side: Any) -> str:

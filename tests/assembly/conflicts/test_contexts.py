@@ -117,6 +117,20 @@ def test_a_file_against_a_memory(agent: Agent, team: Team, editor: User, admin: 
     assert agent.memories.get().retired_because == "Conflict: another text holds"
 
 
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_a_file_that_is_cut_wins_only_with_what_it_still_says(agent: Agent, team: Team, place: str) -> None:
+    remember(agent, NINETY)
+    file = team.files.get(file_key="CONTEXT")
+    others = [f"Paragraph {at} is about parcels and the many journeys that they make in week {at}." for at in range(95)]
+    text = "\n\n".join([EIGHTY, *others] if place == "first" else [*others, EIGHTY])
+    file_save(file=file, content=text, expected_version=file.version, author=SYSTEM.author)
+    run_jobs()
+    answer = context(agent, team, profile="operations")
+    assert "truncated" in answer.assembly.codes
+    assert answer.content.count("The support line opens") == 1
+    assert (EIGHTY if place == "first" else NINETY) in answer.content
+
+
 def test_near_duplicates_collapse_into_the_better_one(agent: Agent, team: Team) -> None:
     remember(agent, EIGHTY)
     same = remember(team, "The support line opens at 8 in the  morning. ")

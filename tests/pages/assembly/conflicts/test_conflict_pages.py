@@ -144,7 +144,8 @@ def test_a_file_against_a_memory(browser: Client, agent: Agent, team: Team) -> N
     run_jobs()
     conflict = Conflict.objects.get()
     page = text_of(browser.get(page_of(conflict)))
-    assert "Background of Demo stays as it is. Contexts that include single passages of it leave this one out" in page
+    assert "Background of Demo stays as it is. Contexts leave this passage out if the text that holds is among" in page
+    assert "contexts without that text, or with the whole file, keep the passage" in page
     assert "is archived with your reason" in page
     assert 'href="/teams/demo/files/CONTEXT/"' in page
     for address in ("/teams/demo/files/CONTEXT/", "/teams/demo/files/CONTEXT/history/2/"):
