@@ -1,5 +1,6 @@
-"""Services announce rows whose texts they saved or brought into reach, and memories that they separated; apps that import
-this one listen.
+"""Services announce rows whose texts they saved or brought into reach, and memories that they separated.
+
+Apps that import this one listen.
 
 A signal is sent within the transaction that saves the rows, once per batch, so that what a receiver writes is stored
 together with them or not at all. Receivers must be fast: they may create a job, but must not compute.
