@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from uuid import UUID
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from agents.models import Agent
 from assembly.models import RecallResult, RecallTest
 from assembly.recall_tests.run import RunReport
-from assembly.recall_tests.services import latest_results
 from teams.principal import Principal
 
 
@@ -39,6 +40,17 @@ def recall_test_rows(principal: Principal, tests: Sequence[RecallTest]) -> list[
     """Return the tests with their newest results; one query for all of them."""
     newest = latest_results(principal, tests)
     return [RecallTestRow(test, newest.get(test.id, ())) for test in tests]
+
+
+def latest_results(principal: Principal, tests: Sequence[RecallTest]) -> dict[UUID, list[RecallResult]]:
+    """Return the newest result for each agent that the principal may see, by test; one query."""
+    newest = RecallResult.objects.filter(test__in=[test.id for test in tests])
+    if not principal.is_admin:
+        newest = newest.filter(agent_id__in=Agent.objects.visible_to(principal).values("id"))
+    found: dict[UUID, list[RecallResult]] = {}
+    for result in newest.order_by("test_id", "agent_id", "-created", "-id").distinct("test_id", "agent_id"):
+        found.setdefault(result.test_id, []).append(result)
+    return found
 
 
 def report_headline(report: RunReport) -> str:
