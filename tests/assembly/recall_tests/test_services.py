@@ -18,6 +18,7 @@ from assembly.profiles.shipped import SHIPPED
 from assembly.recall_tests import services
 from assembly.recall_tests.expectations import Expectation
 from assembly.recall_tests.kept_context import recall_test_from_context
+from assembly.recall_tests.presentation import RecallTestRow, recall_test_rows
 from assembly.recall_tests.run import UnsavedChange, run_test, run_tests, runs_of
 from assembly.recall_tests.services import (
     RecallFacts,
@@ -144,6 +145,30 @@ def test_a_test_of_a_team_is_run_for_each_of_its_agents(refund_test: RecallTest,
     report = recall_test_run(test=refund_test, principal=SYSTEM).report
     assert {one.run.agent.name: one.passed for one in report.outcomes} == {"Ada": True, "Ben": False}
     assert sorted(RecallResult.objects.values_list("agent_name", "passed")) == [("Ada", True), ("Ben", False)]
+
+
+def test_an_agent_that_left_the_team_counts_no_more(
+    refund_test: RecallTest, agent: Agent, team: Team, admin: User
+) -> None:
+    def row() -> RecallTestRow:
+        (row,) = recall_test_rows(admin.principal, [refund_test])
+        return row
+
+    ben = agent_create(slug="ben", name="Ben", teams=[team])
+    recall_test_run(test=refund_test, principal=SYSTEM)
+    assert row().passed is False
+    ben.team_links.all().delete()
+    assert (row().passed, [result.agent_slug for result in row().latest]) == (True, ["ada"])
+    agent_delete(agent=agent, principal=SYSTEM)
+    assert row().passed is None, "it is run for no agent"
+
+
+def test_a_test_that_names_an_agent_outside_of_its_team_fails(agent: Agent, team: Team, admin: User) -> None:
+    test = create(Expectation("exclude", text="No such words"), agent=agent, team=team)
+    agent.team_links.all().delete()
+    recall_test_run(test=test, principal=SYSTEM)
+    (row,) = recall_test_rows(admin.principal, [test])
+    assert row.passed is False
 
 
 def test_after_the_time_no_further_test_is_started(refund_test: RecallTest, team: Team) -> None:
