@@ -289,6 +289,30 @@ def test_a_context_becomes_a_test_that_passes(agent: Agent, team: Team, memory: 
     assert [one["ref"] for one in chosen.expectations] == [knowledge.about]
 
 
+def test_a_context_without_a_lasting_item_is_not_kept(agent: Agent, team: Team) -> None:
+    asked = AssemblyRequest(topic="When do couriers collect parcels?", profile="memory")
+    assembly = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
+    with pytest.raises(Invalid, match="Select items in the tab “Items”"):
+        recall_test_from_context(assembly=assembly, refs=(), principal=SYSTEM)
+    assert not RecallTest.objects.exists()
+
+
+def test_items_that_were_deleted_since_are_not_kept(agent: Agent, team: Team, memory: Memory) -> None:
+    other = remember(agent, "Couriers collect heavy parcels on Friday.")
+    asked = AssemblyRequest(topic="When do couriers collect parcels?", profile="memory")
+    assembly = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
+    chosen = [one.ref for one in load_record(assembly).decisions if one.ref.startswith("memory:") and one.included]
+    assert len(chosen) == 2
+    erase("memories", memory.id, SYSTEM)
+    test = recall_test_from_context(assembly=assembly, refs=chosen, principal=SYSTEM)
+    assert [one["ref"] for one in test.expectations] == [f"memory:{other.id}"]
+    erase("memories", other.id, SYSTEM)
+    for refs in (chosen, ()):
+        with pytest.raises(Invalid, match="do not exist any more"):
+            recall_test_from_context(assembly=assembly, refs=refs, principal=SYSTEM)
+    assert RecallTest.objects.count() == 1
+
+
 def test_an_item_that_its_duplicate_tells_is_in(agent: Agent, team: Team) -> None:
     worse = remember(agent, "The courier collects returned parcels on Tuesday.", salience=0.2)
     better = remember(agent, "Returned parcels: the courier collects them on Tuesday.", salience=0.9)
