@@ -16,6 +16,7 @@ from assembly.contexts.preview import ContextRequestForm
 from assembly.engine.refs import Ref
 from assembly.models import RecallTest
 from assembly.models.recall_test import MAX_TEST_NAME_CHARACTERS
+from assembly.profiles.catalogue import find_profile_row
 from assembly.recall_tests.expectations import (
     MAX_TEXT_CHARACTERS,
     Expectation,
@@ -64,6 +65,8 @@ class RecallTestForm(ContextRequestForm):
             given = {"name": test.name, "topic": test.topic, "profile": test.profile, "max_tokens": test.budget}
             kwargs["initial"] = {**given, "version": test.version, **kwargs.get("initial", {})}
         super().__init__(*args, **kwargs)
+        if test and test.profile:
+            self._offer_profile(test.profile)
         self.expectations = _by_field_name(expectations_from(test.expectations)) if test else {}
         if self.is_bound:
             self.data: Any = self.data.copy()
@@ -75,6 +78,18 @@ class RecallTestForm(ContextRequestForm):
             )
             if self.is_bound:
                 self.data.setdefault(name, expectation.kind)
+
+    def _offer_profile(self, name: str) -> None:
+        """Offer the profile that the test has even if it cannot be used, so that saving does not replace it silently.
+
+        It is refused when the test is saved.
+        """
+        field: Any = self.fields["profile"]
+        if name in (offered for offered, _label in field.choices):
+            return
+        missing = find_profile_row(name) is None
+        label = _("%(name)s (does not exist)") if missing else _("%(name)s (cannot be used)")
+        field.choices = [*field.choices, (name, label % {"name": name})]
 
     @property
     def expectation_fields(self) -> list[forms.BoundField]:

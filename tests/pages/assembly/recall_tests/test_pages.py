@@ -6,9 +6,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from agents.models import Agent
 from agents.services import agent_create
-from assembly.models import RecallTest
+from assembly.models import RecallTest, StoredProfile
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
+from assembly.profiles.services import profile_create, profile_delete
+from assembly.profiles.shipped import SHIPPED
 from assembly.recall_tests.expectations import Expectation
 from assembly.recall_tests.forms import RecallTestForm
 from assembly.recall_tests.services import RecallFacts, recall_test_run, recall_test_save
@@ -142,6 +144,32 @@ def test_a_stale_form_is_shown_again_with_the_choices_for_the_same_expectations(
     assert [(one["text"], one["kind"]) for one in test.expectations] == [
         ("Beta", "exclude"), ("Gamma", "exclude"), ("Delta", "include"), ("Epsilon", "exclude"), ("Zeta", "include"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("label", "refused"),
+    [("does not exist", "There is no profile “house”."), ("cannot be used", "The profile house cannot be used.")],
+)
+def test_a_profile_that_cannot_be_used_is_not_replaced_silently(
+    team: Team, editor: User, signed_in: SignedIn, label: str, refused: str
+) -> None:
+    house = SHIPPED["operations"].replace("name: operations", "name: house")
+    profile_create(name="house", content=house, principal=SYSTEM)
+    test = create(Expectation("include", text="Beta"), agent=None, team=team, profile="house")
+    if label == "does not exist":
+        profile_delete(name="house", principal=SYSTEM)
+    else:
+        StoredProfile.objects.filter(name="house").update(content="name: house")
+    browser = signed_in(editor)
+    form = browser.get(path_of(test, "edit/"))
+    assert f'<option value="house" selected>house ({label})</option>' in text_of(form)
+    sent = {field.html_name: field.value() or "" for field in form.context["form"]}
+    answer = browser.post(path_of(test, "edit/"), {**sent, "name": "Renamed"})
+    assert answer.status_code == 422
+    assert refused in text_of(answer)
+    assert browser.post(path_of(test, "edit/"), {**sent, "profile": ""}).status_code == 302
+    test.refresh_from_db()
+    assert test.profile == ""
 
 
 def test_a_text_may_be_expected_twice(team: Team, editor: User, signed_in: SignedIn) -> None:
