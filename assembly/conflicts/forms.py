@@ -95,3 +95,10 @@ class DecisionForm(ReasonForm):
     def edited_side(self) -> EditedSide | None:
         """The side whose memory a valid form rewrites; None for another decision."""
         return EDITS.get(self.cleaned_data["choice"])
+
+    @property
+    def typed(self) -> list[forms.BoundField]:
+        """The fields in which a person wrote something for this decision: the new text, and why."""
+        side = EDITS.get(self["choice"].value() or "")
+        names = [f"{side}_text", "reason"] if side else ["reason"]
+        return [self[name] for name in names if self[name].value()]

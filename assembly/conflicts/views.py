@@ -83,6 +83,8 @@ def resolve(request: HttpRequest, id_: UUID) -> HttpResponse:
         return _render_conflict(request, conflict, form, status=422)
     except ConflictError as refused:
         messages.error(request, refused.detail)
+        recount_open_conflicts(cast("User", request.user))
+        return _render_conflict(request, conflict_for(principal, id_), form, status=409)
     else:
         messages.success(request, _("Decided. It holds from the next context on; you can undo it here."))
     recount_open_conflicts(cast("User", request.user))
@@ -124,6 +126,7 @@ def _render_conflict(
         "view": view,
         "check": edit_check(conflict, principal),
         "form": form or DecisionForm(initial=texts),
+        "unsaved": form.typed if form and not view.may_decide else [],
         "decisions": decision_views(conflict),
         "contexts": including_contexts(conflict, principal),
     }

@@ -10,13 +10,17 @@ from django.utils import timezone
 from assembly.engine.types import field_values
 from assembly.models import Alert, AlertKind, RecallResult, RecallTest, RecallTrigger, WebhookEvent
 from assembly.models.monitoring import MAX_NAME_CHARACTERS
-from assembly.monitoring.alerts.watch import ALERT_LOCK
+from assembly.monitoring.alerts.recall_test_alerts import (
+    passed_alerts_close,
+    recall_test_alerts_lock,
+    recall_test_thing,
+)
+from assembly.monitoring.alerts.watch import alerts_close
 from assembly.monitoring.webhooks.delivery import alert_announce
 from assembly.notifications.services import alert_notify
 from assembly.recall_tests.run import RecallRun, RunOutcome, run_test, runs_of
 from assembly.recall_tests.services import results_store
 from assembly.records.record import RecordOwners
-from config.db.statements import lock_until_commit
 from memories.embeddings.reembedding import embedder_switched
 from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Job
@@ -43,28 +47,33 @@ def recall_tests_run(job: Job, advance: Advance) -> None:
         if (run.test.id, run.agent.id) not in done:
             _run_and_store(run, job.arguments["embedder"])
         advance(1)
+    _close_alerts_without_run(runs)
+
+
+@transaction.atomic
+def _close_alerts_without_run(runs: Sequence[RecallRun]) -> None:
+    """Close the open alerts that no run can close: the agent left the team, or the test went with its owner."""
+    recall_test_alerts_lock()
+    current = {(recall_test_thing(run.test.id), run.agent.id) for run in runs}
+    opened = Alert.objects.filter(kind=AlertKind.RECALL_TEST_FAILED, closed=None)
+    alerts_close(alert for alert in opened if (alert.thing, alert.agent_id) not in current)
 
 
 def _run_and_store(run: RecallRun, embedder: str) -> None:
     outcome = run_test(run)
     with transaction.atomic():
-        lock_until_commit(ALERT_LOCK)
+        recall_test_alerts_lock()
+        if not RecallTest.objects.active().filter(id=run.test.id).exists():
+            return  # it was archived or deleted meanwhile, which closed its alerts
         results_store([outcome], trigger=RecallTrigger.EMBEDDER, principal=SYSTEM)
-        alerts = Alert.objects.filter(
-            kind=AlertKind.RECALL_TEST_FAILED, thing=f"recall_test:{run.test.id}", agent_id=run.agent.id
-        )
         if outcome.passed:
-            _close(list(alerts.filter(closed=None)))
-        elif not alerts.filter(closed=None).exists():
+            passed_alerts_close(run.test, [run.agent.id])
+            return
+        alerts = Alert.objects.filter(
+            kind=AlertKind.RECALL_TEST_FAILED, thing=recall_test_thing(run.test.id), agent_id=run.agent.id
+        )
+        if not alerts.filter(closed=None).exists():
             _open(outcome, embedder, alerts.filter(cause=embedder).first())
-
-
-def _close(alerts: Sequence[Alert]) -> None:
-    for alert in alerts:
-        alert.closed = timezone.now()
-        alert.save(update_fields=["closed"])
-        if alert.times == 1:
-            alert_announce(event=WebhookEvent.ALERT_CLOSED, alert=alert)
 
 
 def _open(outcome: RunOutcome, embedder: str, closed: Alert | None) -> None:
@@ -80,7 +89,7 @@ def _open(outcome: RunOutcome, embedder: str, closed: Alert | None) -> None:
         **field_values(RecordOwners.of(run.agent, run.test.team)),
         profile_name=run.profile_name,
         kind=AlertKind.RECALL_TEST_FAILED,
-        thing=f"recall_test:{run.test.id}",
+        thing=recall_test_thing(run.test.id),
         cause=embedder,
         name=run.test.name[:MAX_NAME_CHARACTERS],
         detail=detail,

@@ -3,7 +3,8 @@
 New expectations are lines: the ref of an item, or else a text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from assembly.contexts.preview import ContextRequestForm
 from assembly.engine.refs import Ref
 from assembly.models import RecallTest
 from assembly.models.recall_test import MAX_TEST_NAME_CHARACTERS
+from assembly.profiles.catalogue import find_profile_row
 from assembly.recall_tests.expectations import (
     MAX_TEXT_CHARACTERS,
     Expectation,
@@ -31,12 +33,15 @@ from teams.principal import Principal
 MAX_LINES_CHARACTERS = 20 * (MAX_TEXT_CHARACTERS + 2)
 LINES_HELP = _("One per line: a piece of text, or the reference of an item, such as memory:0197…")
 REMOVE = "remove"
+DIGEST_CHARACTERS = 24
 
 
 class RecallTestForm(ContextRequestForm):
     """A test: its name, the request, what is expected now, and new expectations.
 
-    The field `expectation_<n>` says what becomes of the test's expectation with this number, from 0.
+    A field says for each expectation of the test what becomes of it. It is named by what is expected, so that a choice
+    is never taken for another expectation if somebody changed the test meanwhile: the choices for those that are gone
+    fall away, and new ones stay as they are.
     """
 
     field_order: tuple[str, ...] = ("name", "topic")
@@ -60,26 +65,44 @@ class RecallTestForm(ContextRequestForm):
             given = {"name": test.name, "topic": test.topic, "profile": test.profile, "max_tokens": test.budget}
             kwargs["initial"] = {**given, "version": test.version, **kwargs.get("initial", {})}
         super().__init__(*args, **kwargs)
-        self.expectations: Sequence[Expectation] = expectations_from(test.expectations) if test else []
-        for number, expectation in enumerate(self.expectations):
-            self.fields[f"expectation_{number}"] = forms.ChoiceField(
+        if test and test.profile:
+            self._offer_profile(test.profile)
+        self.expectations = _by_field_name(expectations_from(test.expectations)) if test else {}
+        if self.is_bound:
+            self.data: Any = self.data.copy()
+        for name, expectation in self.expectations.items():
+            self.fields[name] = forms.ChoiceField(
                 label=expectation.name,
                 choices=[("include", _("must be in")), ("exclude", _("must not be in")), (REMOVE, _("remove"))],
                 initial=expectation.kind,
             )
+            if self.is_bound:
+                self.data.setdefault(name, expectation.kind)
+
+    def _offer_profile(self, name: str) -> None:
+        """Offer the profile that the test has even if it cannot be used, so that saving does not replace it silently.
+
+        It is refused when the test is saved.
+        """
+        field: Any = self.fields["profile"]
+        if name in (offered for offered, _label in field.choices):
+            return
+        missing = find_profile_row(name) is None
+        label = _("%(name)s (does not exist)") if missing else _("%(name)s (cannot be used)")
+        field.choices = [*field.choices, (name, label % {"name": name})]
 
     @property
     def expectation_fields(self) -> list[forms.BoundField]:
         """The fields of the expectations that the test has."""
-        return [self[f"expectation_{number}"] for number in range(len(self.expectations))]
+        return [self[name] for name in self.expectations]
 
     def facts(self) -> RecallFacts:
         """Return the facts of a valid form."""
         values = self.cleaned_data
         kept = [
-            Expectation(values[f"expectation_{number}"], one.ref, one.text)
-            for number, one in enumerate(self.expectations)
-            if values[f"expectation_{number}"] != REMOVE
+            Expectation(values[name], one.ref, one.text)
+            for name, one in self.expectations.items()
+            if values[name] != REMOVE
         ]
         added = [*_from_lines("include", values["include"]), *_from_lines("exclude", values["exclude"])]
         return RecallFacts(
@@ -120,6 +143,16 @@ class NewRecallTestForm(RecallTestForm):
         if not self.errors and not values.get("team") and not values.get("agent"):
             self.add_error("team", _("Choose a team or an agent."))
         return values
+
+
+def _by_field_name(expectations: Iterable[Expectation]) -> dict[str, Expectation]:
+    """Return the expectations by the names of their fields; a number tells those about the same apart."""
+    named: dict[str, Expectation] = {}
+    for one in expectations:
+        digest = sha256(f"{one.ref}|{one.text}".encode()).hexdigest()[:DIGEST_CHARACTERS]
+        repeated = sum((one.ref, one.text) == (other.ref, other.text) for other in named.values())
+        named[f"expectation_{digest}" + (f"_{repeated}" if repeated else "")] = one
+    return named
 
 
 def _from_lines(kind: ExpectationKind, lines: str) -> list[Expectation]:

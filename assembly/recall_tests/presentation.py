@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from uuid import UUID
 
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from agents.models import Agent, AgentTeam
 from assembly.models import RecallResult, RecallTest
 from assembly.recall_tests.run import RunReport
-from assembly.recall_tests.services import latest_results
 from teams.principal import Principal
 
 
@@ -39,6 +41,23 @@ def recall_test_rows(principal: Principal, tests: Sequence[RecallTest]) -> list[
     """Return the tests with their newest results; one query for all of them."""
     newest = latest_results(principal, tests)
     return [RecallTestRow(test, newest.get(test.id, ())) for test in tests]
+
+
+def latest_results(principal: Principal, tests: Sequence[RecallTest]) -> dict[UUID, list[RecallResult]]:
+    """Return the newest result for each agent that the principal may see, by test; one query.
+
+    Only agents for which the test is run now count: the agent that it names, or those that are in its team.
+    """
+    in_team = AgentTeam.objects.filter(team=OuterRef("test__team_id"), agent=OuterRef("agent_id"))
+    newest = RecallResult.objects.filter(
+        Q(agent_id=F("test__agent_id")) | Exists(in_team), test__in=[test.id for test in tests]
+    )
+    if not principal.is_admin:
+        newest = newest.filter(agent_id__in=Agent.objects.visible_to(principal).values("id"))
+    found: dict[UUID, list[RecallResult]] = {}
+    for result in newest.order_by("test_id", "agent_id", "-created", "-id").distinct("test_id", "agent_id"):
+        found.setdefault(result.test_id, []).append(result)
+    return found
 
 
 def report_headline(report: RunReport) -> str:

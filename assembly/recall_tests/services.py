@@ -20,6 +20,11 @@ from assembly.contexts.search.owned_things import excerpt
 from assembly.engine.refs import Ref
 from assembly.models import RecallResult, RecallTest, RecallTrigger
 from assembly.models.recall_test import RecallTestQuerySet
+from assembly.monitoring.alerts.recall_test_alerts import (
+    passed_alerts_close,
+    recall_test_alerts_close,
+    recall_test_alerts_lock,
+)
 from assembly.profiles.catalogue import find_profile
 from assembly.recall_tests.expectations import (
     EXPECTATION_KINDS,
@@ -167,17 +172,22 @@ def recall_test_save(
 
 @transaction.atomic
 def recall_test_archive(*, test: RecallTest, archived: bool, principal: Principal) -> RecallTest:
-    """Archive a test, which is not run any more then, or restore it. Raises NotFound."""
+    """Archive a test, which is not run any more then and has no open alerts, or restore it. Raises NotFound."""
+    recall_test_alerts_lock()
     current = _locked(test)
     if (current.archived is not None) == archived:
         return current
     current.archived = timezone.now() if archived else None
+    if archived:
+        recall_test_alerts_close(current)
     return _next_version(current, principal)
 
 
 @transaction.atomic
 def recall_test_delete(*, test: RecallTest, principal: Principal) -> None:
-    """Delete a test with its results. Raises NotFound."""
+    """Delete a test with its results, and close its alerts. Raises NotFound."""
+    recall_test_alerts_lock()
+    recall_test_alerts_close(test)
     erase("recall_tests", test.id, principal)
     activity_record(principal, ActivityAction.RECALL_TEST_DELETED, test.name, team_ids=[test.team_id], of=test)
 
@@ -193,10 +203,14 @@ class StoredRun:
 def recall_test_run(
     *, test: RecallTest, trigger: RecallTrigger = RecallTrigger.REQUEST, principal: Principal
 ) -> StoredRun:
-    """Run a test for all its agents that the principal may see, and store the results."""
+    """Run a test for all its agents that the principal may see, and store the results. A pass closes its alert."""
     agents = {*Agent.objects.visible_to(principal).values_list("id", flat=True)}
     report = run_tests([run for run in runs_of([test]) if run.agent.id in agents])
-    return StoredRun(report, results_store(report.outcomes, trigger=trigger, principal=principal))
+    with transaction.atomic():
+        recall_test_alerts_lock()
+        results = results_store(report.outcomes, trigger=trigger, principal=principal)
+        passed_alerts_close(test, {outcome.run.agent.id for outcome in report.outcomes if outcome.passed})
+    return StoredRun(report, results)
 
 
 @transaction.atomic
@@ -217,17 +231,6 @@ def results_visible_to(principal: Principal, test: RecallTest) -> QuerySet[Recal
     return (
         results if principal.is_admin else results.filter(agent_id__in=Agent.objects.visible_to(principal).values("id"))
     )
-
-
-def latest_results(principal: Principal, tests: Sequence[RecallTest]) -> dict[UUID, list[RecallResult]]:
-    """Return the newest result for each agent that the principal may see, by test; one query."""
-    newest = RecallResult.objects.filter(test__in=[test.id for test in tests])
-    if not principal.is_admin:
-        newest = newest.filter(agent_id__in=Agent.objects.visible_to(principal).values("id"))
-    found: dict[UUID, list[RecallResult]] = {}
-    for result in newest.order_by("test_id", "agent_id", "-created", "-id").distinct("test_id", "agent_id"):
-        found.setdefault(result.test_id, []).append(result)
-    return found
 
 
 def _result(outcome: RunOutcome, trigger: RecallTrigger, principal: Principal) -> RecallResult:

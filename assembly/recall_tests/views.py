@@ -1,11 +1,10 @@
 """The pages of recall tests: the list, a test with its results, its form, and "keep this as a test"."""
 
-from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -45,7 +44,10 @@ from teams.views.confirmation import Confirmation, confirmation_page
 
 PER_PAGE = 60
 SHOWN_RESULTS = "20"
-STALE = gettext_lazy("Someone changed it meanwhile. Review the current values, then save again to replace them.")
+STALE = gettext_lazy(
+    "Someone changed it meanwhile. The form has what you entered, for the expectations that the test has now. "
+    "Review it, then save again to replace the changes."
+)
 
 
 def recall_test_list(request: HttpRequest) -> HttpResponse:
@@ -203,17 +205,16 @@ def _create_from_form(form: NewRecallTestForm, principal: Principal) -> RecallTe
 
 
 def _save_form(form: RecallTestForm, test: RecallTest, principal: Principal) -> bool:
-    """Return whether the test was saved; if not, the form has the error, and saving again replaces the changes of
-    others.
+    """Return whether the test was saved; if not, the form has the error.
+
+    Saving again replaces the changes of others, except those that the form does not show, because they came later.
     """
     try:
         recall_test_save(
             test=test, facts=form.facts(), expected_version=form.cleaned_data["version"], principal=principal
         )
-    except StaleVersion as error:
-        data: Any = cast("QueryDict", form.data).copy()
-        data["version"] = str(error.current.version)
-        form.data = data
+    except StaleVersion:
+        form.data["version"] = str(test.version)
         form.add_error(None, STALE)
     except Invalid as error:
         _add_fault(form, error)

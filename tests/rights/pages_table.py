@@ -412,7 +412,7 @@ BODIES: Mapping[str, Body] = {
     "retention/": _version(rule="days", days=30),
     "recall-tests/new/": lambda owned, _world: {"team": owned.team.slug, "name": "New", "include": "tea", "version": 0},
     "recall-tests/guard/": lambda owned, _world: {"about": owned.team.files.get(file_key="GOALS").about, "on": ""},
-    "recall-tests/<uuid:id_>/edit/": _version(name="Renamed", expectation_0="include"),
+    "recall-tests/<uuid:id_>/edit/": _version(name="Renamed"),
     "profiles/<slug:name>/edit/recall-tests/": _version(2, content=PROFILE),
     "rules/new/recall-tests/": lambda owned, _world: {"owner": f"team:{owned.team.slug}", "content": OTHER_RULE},
     "rules/<slug:name>/edit/recall-tests/": _version(2, content=OTHER_RULE),

@@ -4,12 +4,9 @@ Contexts on another topic do not have the two texts, so unlike other problems, a
 context does not show it.
 """
 
-from django.utils import timezone
-
-from assembly.models import Alert, AlertKind, Conflict, WebhookEvent
+from assembly.models import Alert, AlertKind, Conflict
 from assembly.models.monitoring import CONFLICT_PREFIX
-from assembly.monitoring.alerts.watch import ALERT_LOCK
-from assembly.monitoring.webhooks.delivery import alert_announce
+from assembly.monitoring.alerts.watch import ALERT_LOCK, alerts_close
 from config.db.statements import lock_until_commit
 
 
@@ -26,9 +23,5 @@ def conflict_alerts_close(conflict: Conflict) -> None:
 
     They may be more sensitive than what the person reads, so they are closed whoever decides.
     """
-    mine = Alert.everything.filter(kind=AlertKind.CONFLICT_OPEN, thing=f"{CONFLICT_PREFIX}{conflict.id}", closed=None)
-    for alert in mine:
-        alert.closed = timezone.now()
-        alert.save(update_fields=["closed"])
-        if alert.times == 1:
-            alert_announce(event=WebhookEvent.ALERT_CLOSED, alert=alert)
+    mine = Alert.everything.filter(kind=AlertKind.CONFLICT_OPEN, thing=f"{CONFLICT_PREFIX}{conflict.id}")
+    alerts_close(mine.filter(closed=None))

@@ -1,12 +1,13 @@
 """Alerts are opened and closed as contexts are taken from the queue: once per change, not per context."""
 
 import datetime
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils import timezone
 
 from agents.models import Agent
 from assembly.engine.types import field_values
@@ -30,6 +31,15 @@ CHANGED = (
 """The columns of an alert that a later context changes."""
 
 Key = tuple[str, str, str]
+
+
+def alerts_close(alerts: Iterable[Alert]) -> None:
+    """Close open alerts now, and announce those that are closed for the first time; needs ALERT_LOCK."""
+    for alert in alerts:
+        alert.closed = timezone.now()
+        alert.save(update_fields=["closed"])
+        if alert.times == 1:
+            alert_announce(event=WebhookEvent.ALERT_CLOSED, alert=alert)
 
 
 class ContextGroup(NamedTuple):

@@ -18,6 +18,7 @@ from assembly.profiles.shipped import SHIPPED
 from assembly.recall_tests import services
 from assembly.recall_tests.expectations import Expectation
 from assembly.recall_tests.kept_context import recall_test_from_context
+from assembly.recall_tests.presentation import RecallTestRow, recall_test_rows
 from assembly.recall_tests.run import UnsavedChange, run_test, run_tests, runs_of
 from assembly.recall_tests.services import (
     RecallFacts,
@@ -146,6 +147,30 @@ def test_a_test_of_a_team_is_run_for_each_of_its_agents(refund_test: RecallTest,
     assert sorted(RecallResult.objects.values_list("agent_name", "passed")) == [("Ada", True), ("Ben", False)]
 
 
+def test_an_agent_that_left_the_team_counts_no_more(
+    refund_test: RecallTest, agent: Agent, team: Team, admin: User
+) -> None:
+    def row() -> RecallTestRow:
+        (row,) = recall_test_rows(admin.principal, [refund_test])
+        return row
+
+    ben = agent_create(slug="ben", name="Ben", teams=[team])
+    recall_test_run(test=refund_test, principal=SYSTEM)
+    assert row().passed is False
+    ben.team_links.all().delete()
+    assert (row().passed, [result.agent_slug for result in row().latest]) == (True, ["ada"])
+    agent_delete(agent=agent, principal=SYSTEM)
+    assert row().passed is None, "it is run for no agent"
+
+
+def test_a_test_that_names_an_agent_outside_of_its_team_fails(agent: Agent, team: Team, admin: User) -> None:
+    test = create(Expectation("exclude", text="No such words"), agent=agent, team=team)
+    agent.team_links.all().delete()
+    recall_test_run(test=test, principal=SYSTEM)
+    (row,) = recall_test_rows(admin.principal, [test])
+    assert row.passed is False
+
+
 def test_after_the_time_no_further_test_is_started(refund_test: RecallTest, team: Team) -> None:
     agent_create(slug="ben", name="Ben", teams=[team])
     report = run_tests(runs_of([refund_test]), seconds=-1)
@@ -262,6 +287,30 @@ def test_a_context_becomes_a_test_that_passes(agent: Agent, team: Team, memory: 
     assert outcome_of(test).passed
     chosen = recall_test_from_context(assembly=assembly, refs=[knowledge.ref], principal=SYSTEM)
     assert [one["ref"] for one in chosen.expectations] == [knowledge.about]
+
+
+def test_a_context_without_a_lasting_item_is_not_kept(agent: Agent, team: Team) -> None:
+    asked = AssemblyRequest(topic="When do couriers collect parcels?", profile="memory")
+    assembly = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
+    with pytest.raises(Invalid, match="Select items in the tab “Items”"):
+        recall_test_from_context(assembly=assembly, refs=(), principal=SYSTEM)
+    assert not RecallTest.objects.exists()
+
+
+def test_items_that_were_deleted_since_are_not_kept(agent: Agent, team: Team, memory: Memory) -> None:
+    other = remember(agent, "Couriers collect heavy parcels on Friday.")
+    asked = AssemblyRequest(topic="When do couriers collect parcels?", profile="memory")
+    assembly = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
+    chosen = [one.ref for one in load_record(assembly).decisions if one.ref.startswith("memory:") and one.included]
+    assert len(chosen) == 2
+    erase("memories", memory.id, SYSTEM)
+    test = recall_test_from_context(assembly=assembly, refs=chosen, principal=SYSTEM)
+    assert [one["ref"] for one in test.expectations] == [f"memory:{other.id}"]
+    erase("memories", other.id, SYSTEM)
+    for refs in (chosen, ()):
+        with pytest.raises(Invalid, match="do not exist any more"):
+            recall_test_from_context(assembly=assembly, refs=refs, principal=SYSTEM)
+    assert RecallTest.objects.count() == 1
 
 
 def test_an_item_that_its_duplicate_tells_is_in(agent: Agent, team: Team) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from django.utils import timezone
 
 from agents.models import Agent
 from agents.services import agent_create
-from assembly.conflicts.services import Choice, conflict_resolve
+from assembly.conflicts import views
+from assembly.conflicts.services import Choice, OutdatedConflict, conflict_resolve
 from assembly.models import AlertKind, Conflict, Purpose
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
@@ -104,6 +106,54 @@ def test_deciding_twice_says_who_decided(browser: Client, conflict: Conflict, ow
     assert "Olga Owner decided already." in page
     browser.post(f"{page_of(conflict)}undo/")
     assert "Nobody has decided on this conflict" in text_of(browser.post(f"{page_of(conflict)}undo/", follow=True))
+
+
+def test_what_was_entered_is_shown_after_somebody_else_decided(
+    browser: Client, conflict: Conflict, owner: User
+) -> None:
+    sent = {"choice": "edit_left", "left_text": "It opens at 9 <sharp>.", "right_text": NINETY, "reason": "Since May."}
+    conflict_resolve(conflict=conflict, choice="both", principal=owner.principal)
+    answer = browser.post(f"{page_of(conflict)}resolve/", sent)
+    page = text_of(answer)
+    assert answer.status_code == 409
+    for words in (
+        "Olga Owner decided already.",
+        "Both texts hold. Decided by Olga Owner",
+        "What you entered was not saved",
+        ">It opens at 9 &lt;sharp&gt;.</pre>",
+        ">Since May.</pre>",
+    ):
+        assert words in page, words
+    assert "Save this text" not in page
+    assert "What you entered" not in text_of(browser.post(f"{page_of(conflict)}resolve/", {"choice": "left"}))
+    assert "What you entered" not in text_of(browser.get(page_of(conflict)))
+
+
+def test_what_was_entered_is_shown_after_the_other_side_was_saved(browser: Client, conflict: Conflict) -> None:
+    memory = Memory.objects.get(id=conflict.right_item)
+    facts = replace(facts_of(memory), text="The support line is shut.")
+    memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
+    sent = {"choice": "edit_left", "left_text": "It opens at 9.", "right_text": NINETY, "reason": "Since May."}
+    answer = browser.post(f"{page_of(conflict)}resolve/", sent)
+    assert answer.status_code == 409
+    assert ">It opens at 9.</pre>" in text_of(answer)
+    assert Memory.objects.get(id=conflict.left_item).version == 1
+
+
+def test_a_form_that_can_still_be_sent_keeps_what_was_entered(
+    browser: Client, conflict: Conflict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: object) -> None:
+        raise OutdatedConflict("A text was changed at this moment.")
+
+    monkeypatch.setattr(views, "conflict_edit", refuse)
+    sent = {"choice": "edit_left", "left_text": "It opens at 9.", "right_text": NINETY, "reason": "Since May."}
+    answer = browser.post(f"{page_of(conflict)}resolve/", sent)
+    page = text_of(answer)
+    assert answer.status_code == 409
+    assert "It opens at 9.</textarea>" in page
+    assert "Since May.</textarea>" in page
+    assert "What you entered was not saved" not in page
 
 
 def test_a_text_that_was_changed_since_cannot_be_decided(browser: Client, conflict: Conflict) -> None:

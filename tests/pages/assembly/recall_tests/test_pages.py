@@ -6,20 +6,28 @@ from pytest_django import DjangoAssertNumQueries
 
 from agents.models import Agent
 from agents.services import agent_create
-from assembly.models import RecallTest
+from assembly.models import RecallTest, StoredProfile
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
+from assembly.profiles.services import profile_create, profile_delete
+from assembly.profiles.shipped import SHIPPED
 from assembly.recall_tests.expectations import Expectation
-from assembly.recall_tests.services import recall_test_run
+from assembly.recall_tests.forms import RecallTestForm
+from assembly.recall_tests.services import RecallFacts, recall_test_run, recall_test_save
 from memories.models import Memory
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.assembly.recall_tests.conftest import create
-from tests.pages.conftest import SignedIn
+from tests.pages.conftest import SignedIn, text_of
 
 
 def path_of(test: RecallTest, page: str = "") -> str:
     return f"/recall-tests/{test.id}/{page}"
+
+
+def names_of(test: RecallTest) -> list[str]:
+    """The names of the fields of its expectations."""
+    return [field.html_name for field in RecallTestForm(test=test).expectation_fields]
 
 
 def test_the_list_shows_tests_with_their_last_results(
@@ -87,8 +95,8 @@ def test_a_test_is_created_changed_archived_and_deleted(
     ]
     form = browser.get(path_of(test, "edit/")).content.decode()
     assert memory.text in form
-    changed = {**sent, "include": "", "exclude": "", "version": "1", "name": "Renamed",
-               "expectation_0": "exclude", "expectation_1": "remove", "expectation_2": "exclude"}  # fmt: skip
+    choices = dict(zip(names_of(test), ("exclude", "remove", "exclude"), strict=True))
+    changed = {**sent, "include": "", "exclude": "", "version": "1", "name": "Renamed", **choices}
     assert browser.post(path_of(test, "edit/"), changed).status_code == 302
     test.refresh_from_db()
     assert (test.name, [one["kind"] for one in test.expectations]) == ("Renamed", ["exclude", "exclude"])
@@ -100,16 +108,78 @@ def test_a_test_is_created_changed_archived_and_deleted(
     assert not RecallTest.objects.exists()
 
 
-def test_a_stale_form_is_shown_again_and_then_replaces(
-    refund_test: RecallTest, editor: User, signed_in: SignedIn
+def test_a_stale_form_is_shown_again_with_the_choices_for_the_same_expectations(
+    team: Team, editor: User, signed_in: SignedIn
 ) -> None:
+    """Meanwhile Alpha went, Gamma must be in, Beta stayed and Delta and Epsilon came."""
+    kept, gone, turned = Expectation("include", text="Beta"), "Alpha", "Gamma"
+    test = create(
+        Expectation("include", text=gone), kept, Expectation("exclude", text=turned), agent=None, team=team
+    )  # fmt: skip
+    sent = {"name": "Mine", "topic": "", "profile": "", "max_tokens": "", "include": "Zeta", "exclude": "",
+            "version": "1", **dict(zip(names_of(test), ("remove", "exclude", "exclude"), strict=True))}  # fmt: skip
+    meanwhile = [
+        kept,
+        Expectation("include", text=turned),
+        Expectation("include", text="Delta"),
+        Expectation("exclude", text="Epsilon"),
+    ]
+    facts = RecallFacts(name="Theirs", expectations=meanwhile)
+    recall_test_save(test=test, facts=facts, expected_version=1, principal=SYSTEM)
     browser = signed_in(editor)
-    sent = {"name": "Mine", "topic": "", "profile": "", "max_tokens": "", "include": "", "exclude": "", "version": "7",
-            "expectation_0": "include", "expectation_1": "include"}  # fmt: skip
-    stale = browser.post(path_of(refund_test, "edit/"), sent)
+    stale = browser.post(path_of(test, "edit/"), sent)
     assert stale.status_code == 422
-    assert "Someone changed it meanwhile." in stale.content.decode()
-    assert browser.post(path_of(refund_test, "edit/"), {**sent, "version": "1"}).status_code == 302
+    page = text_of(stale)
+    assert "Someone changed it meanwhile. The form has what you entered" in page
+    assert gone not in page
+    shown = stale.context["form"]
+    assert [(field.label, field.value()) for field in shown.expectation_fields] == [
+        ("“Beta”", "exclude"), ("“Gamma”", "exclude"), ("“Delta”", "include"), ("“Epsilon”", "exclude"),
+    ]  # fmt: skip
+    again = {**sent, "version": shown["version"].value()}
+    again |= {field.html_name: field.value() for field in shown.expectation_fields}
+    assert browser.post(path_of(test, "edit/"), again).status_code == 302
+    test.refresh_from_db()
+    assert test.name == "Mine"
+    assert [(one["text"], one["kind"]) for one in test.expectations] == [
+        ("Beta", "exclude"), ("Gamma", "exclude"), ("Delta", "include"), ("Epsilon", "exclude"), ("Zeta", "include"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("label", "refused"),
+    [("does not exist", "There is no profile “house”."), ("cannot be used", "The profile house cannot be used.")],
+)
+def test_a_profile_that_cannot_be_used_is_not_replaced_silently(
+    team: Team, editor: User, signed_in: SignedIn, label: str, refused: str
+) -> None:
+    house = SHIPPED["operations"].replace("name: operations", "name: house")
+    profile_create(name="house", content=house, principal=SYSTEM)
+    test = create(Expectation("include", text="Beta"), agent=None, team=team, profile="house")
+    if label == "does not exist":
+        profile_delete(name="house", principal=SYSTEM)
+    else:
+        StoredProfile.objects.filter(name="house").update(content="name: house")
+    browser = signed_in(editor)
+    form = browser.get(path_of(test, "edit/"))
+    assert f'<option value="house" selected>house ({label})</option>' in text_of(form)
+    sent = {field.html_name: field.value() or "" for field in form.context["form"]}
+    answer = browser.post(path_of(test, "edit/"), {**sent, "name": "Renamed"})
+    assert answer.status_code == 422
+    assert refused in text_of(answer)
+    assert browser.post(path_of(test, "edit/"), {**sent, "profile": ""}).status_code == 302
+    test.refresh_from_db()
+    assert test.profile == ""
+
+
+def test_a_text_may_be_expected_twice(team: Team, editor: User, signed_in: SignedIn) -> None:
+    both = [Expectation("include", text="Beta"), Expectation("exclude", text="Beta")]
+    test = create(*both, agent=None, team=team)
+    sent = {"name": "Mine", "topic": "", "profile": "", "max_tokens": "", "include": "", "exclude": "", "version": "1",
+            **dict(zip(names_of(test), ("include", "remove"), strict=True))}  # fmt: skip
+    assert signed_in(editor).post(path_of(test, "edit/"), sent).status_code == 302
+    test.refresh_from_db()
+    assert [one["kind"] for one in test.expectations] == ["include"]
 
 
 @pytest.mark.parametrize(
