@@ -3,15 +3,19 @@
 Services announce what they saved; the receivers here only note the items, by one statement in the same transaction, so
 that a write takes no longer. Every few seconds, a worker makes a job for some of the noted items, one job at a time:
 comparing the passages of a document takes about a second, and other jobs must not wait for all documents of an import.
+Items that fail become a job of their own, so that those beside them are compared and others do not wait for them.
 A job may run twice: a pair of texts has one row, which keeps what a person decided. A conflict is gone when either side
 has another text, or when its texts are compared again and it is not found.
 """
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.dispatch import receiver
 
 from assembly.conflicts.compared_texts import (
@@ -53,7 +57,7 @@ from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, co
 from config.caching.cache_metrics import CacheUsage
 from config.db.statements import Statement, fetch_rows, run_statement
 from memories.jobs.periodic import periodic
-from memories.jobs.services import Advance, job_create, job_kind
+from memories.jobs.services import UNFINISHED, Advance, JobStopped, RetryLater, job_create, job_kind
 from memories.models import Job, JobStatus, Memory
 from memories.services.announcements import texts_saved
 from teams.principal import SYSTEM
@@ -64,13 +68,19 @@ FIND_CONFLICTS = "find_conflicts"
 ITEMS_PER_JOB = 25
 NOTED_SECONDS = 10
 """The interval at which each worker creates a job for what was saved meanwhile, unless one is waiting or running."""
+RETRY_PAUSE = timedelta(minutes=5)
+"""How long items wait whose comparison failed; a job is given up after several attempts."""
 STORED_LABELS = frozenset({"conflict", "duplicate"})
 MAX_STORED = 10
 """The most conflicts that are stored of one text with others, and the most duplicates: the surest of each."""
 MAX_CUE_CHARACTERS = 500
 TEXT_IS_BACK = "The text from before the edit was saved again."
 
+logger = logging.getLogger(__name__)
 _usage = CacheUsage("process", "conflict_detection")
+
+Item = tuple[str, UUID]
+"""The kind and the id of an item."""
 
 # A row that another transaction notes again is locked until its commit, so it stays until its text can be read.
 NOTE_SQL = """
@@ -105,8 +115,12 @@ def _note(model: type[Any], ids: Sequence[UUID]) -> None:
 @periodic(NOTED_SECONDS, "conflicts")
 @transaction.atomic
 def noted_conflicts_find() -> None:
-    """Create a job for some of the noted items, unless there is one; several workers may do so, for other items."""
-    if Job.objects.filter(kind=FIND_CONFLICTS, status__in=[JobStatus.QUEUED, JobStatus.RUNNING]).exists():
+    """Create a job for some of the noted items, unless there is one; several workers may do so, for other items.
+
+    A job that failed and waits for another attempt is no reason to wait.
+    """
+    waits_for_retry = Q(status=JobStatus.QUEUED, attempts__gt=0)
+    if Job.objects.filter(kind=FIND_CONFLICTS, status__in=UNFINISHED).exclude(waits_for_retry).exists():
         return
     if taken := [(kind, item) for kind, item in fetch_rows(TAKE_SQL, [ITEMS_PER_JOB])]:
         _create_job(taken)
@@ -119,24 +133,40 @@ def conflicts_find_all() -> Iterator[Job]:
             yield _create_job([(kind, id_) for id_ in ids[first : first + ITEMS_PER_JOB]])
 
 
-def _create_job(items: Sequence[tuple[str, UUID]]) -> Job:
-    arguments = {"items": [[kind, str(id_)] for kind, id_ in items]}
-    return job_create(kind=FIND_CONFLICTS, arguments=arguments, agent=None, principal=SYSTEM, steps=len(items))
+def _create_job(items: Iterable[Item]) -> Job:
+    named = [[kind, str(id_)] for kind, id_ in items]
+    return job_create(kind=FIND_CONFLICTS, arguments={"items": named}, agent=None, principal=SYSTEM, steps=len(named))
 
 
 @job_kind(FIND_CONFLICTS)
 def find_conflicts(job: Job, advance: Advance) -> None:
-    """Run a job that compares items; deleted items count as done."""
-    changed: list[Conflict] = []
+    """Run a job that compares items; deleted items count as done.
+
+    Items that fail become another job. Raises RetryLater if all of them failed.
+    """
+    items = [(kind, UUID(id_)) for kind, id_ in job.arguments["items"]]
+    changed, errors = list[Conflict](), dict[Item, Exception]()
     try:
-        for kind, id_ in job.arguments["items"]:
-            changed += item_conflicts_find(kind=kind, id_=UUID(id_), advance=advance)
+        for kind, id_ in items:
+            try:
+                changed += item_conflicts_find(kind=kind, id_=id_, advance=advance)
+            except JobStopped:
+                raise
+            except Exception as error:
+                logger.exception("the %s %s was not compared", kind, id_)
+                errors[kind, id_] = error
             _usage.use(*cache_bytes())
             advance(1)
     finally:
         if not may_cache(Sensitivity.RESTRICTED):
             clear_caches()
         recount_for_owners(changed)  # another attempt finds them unchanged
+    if errors and len(errors) == len(items):
+        *_, error = errors.values()
+        told = f"{len(errors)} items were not compared, the last one because of {type(error).__name__}: {error}"
+        raise RetryLater(told, RETRY_PAUSE) from error
+    if errors:
+        _create_job(errors)
 
 
 class _Relation(NamedTuple):
