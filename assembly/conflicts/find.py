@@ -68,6 +68,8 @@ FIND_CONFLICTS = "find_conflicts"
 ITEMS_PER_JOB = 25
 NOTED_SECONDS = 10
 """The interval at which each worker creates a job for what was saved meanwhile, unless one is waiting or running."""
+BEHIND_EDITS = timedelta(days=1)
+"""New texts are noted as if this long ago: pages of conflicts wait for edited ones, also while texts are imported."""
 RETRY_PAUSE = timedelta(minutes=5)
 """How long items wait whose comparison failed; a job is given up after several attempts."""
 STORED_LABELS = frozenset({"conflict", "duplicate"})
@@ -84,32 +86,44 @@ Item = tuple[str, UUID]
 
 # A row that another transaction notes again is locked until its commit, so it stays until its text can be read.
 NOTE_SQL = """
-INSERT INTO uncompared_items (item, kind) SELECT noted, %(kind)s FROM unnest(%(items)s::uuid[]) AS noted
-    ON CONFLICT (item) DO UPDATE SET kind = excluded.kind RETURNING item
+INSERT INTO uncompared_items (item, kind, noted)
+    SELECT id, %(kind)s, statement_timestamp() - %(behind)s::interval FROM unnest(%(items)s::uuid[]) AS id
+    ON CONFLICT (item) DO UPDATE
+        SET kind = excluded.kind, noted = greatest(uncompared_items.noted, excluded.noted) RETURNING item
 """
-# Ids grow with time: what was just written is compared first, not after a whole import.
+# What was just saved is compared first, not after a whole import. The oldest item keeps the others from starving.
 TAKE_SQL = """
-DELETE FROM uncompared_items WHERE item IN (
-    SELECT item FROM uncompared_items ORDER BY item DESC LIMIT %s FOR UPDATE SKIP LOCKED
-) RETURNING kind, item
+WITH newest AS (
+    SELECT item FROM uncompared_items ORDER BY noted DESC, item DESC LIMIT %s - 1 FOR UPDATE SKIP LOCKED
+), oldest AS (
+    SELECT item FROM uncompared_items ORDER BY noted, item LIMIT 1 FOR UPDATE SKIP LOCKED
+)
+DELETE FROM uncompared_items WHERE item IN (SELECT item FROM newest UNION ALL SELECT item FROM oldest)
+RETURNING kind, item, noted
 """
 
 
 @receiver(texts_saved)
 def note_saved_rows(sender: type[Any], rows: Sequence[Any], **_: Any) -> None:
     """Note the saved rows, if texts of their kind are compared."""
-    _note(sender, [row.id for row in rows])
+    _note(sender, [row.id for row in rows], behind=_behind(rows))
 
 
 @receiver(file_saved)
 def note_saved_text(sender: type[Any], file: Any, **_: Any) -> None:
     """Note a saved file; a new file without text has nothing to compare."""
-    _note(sender, [file.id] if file.version > 1 or file.content.strip() else [])
+    _note(sender, [file.id] if file.version > 1 or file.content.strip() else [], behind=_behind([file]))
 
 
-def _note(model: type[Any], ids: Sequence[UUID]) -> None:
+def _behind(rows: Iterable[Any]) -> timedelta:
+    """Return how far behind other items the rows are compared: somebody may wait for edited ones."""
+    return timedelta() if all(row.version > 1 for row in rows) else BEHIND_EDITS
+
+
+def _note(model: type[Any], ids: Sequence[UUID], *, behind: timedelta = BEHIND_EDITS) -> None:
+    """Note the items, if texts of their kind are compared, as if this long ago."""
     if ids and (kind := KINDS.get(model)):
-        run_statement(Statement(NOTE_SQL, {"kind": kind, "items": sorted(ids)}))
+        run_statement(Statement(NOTE_SQL, {"kind": kind, "items": sorted(ids), "behind": behind}))
 
 
 @periodic(NOTED_SECONDS, "conflicts")
@@ -117,13 +131,16 @@ def _note(model: type[Any], ids: Sequence[UUID]) -> None:
 def noted_conflicts_find() -> None:
     """Create a job for some of the noted items, unless there is one; several workers may do so, for other items.
 
-    A job that failed and waits for another attempt is no reason to wait.
+    The job begins with the item that was noted last, and goes on with that which was noted first. A job that failed and
+    waits for another attempt is no reason to wait.
     """
     waits_for_retry = Q(status=JobStatus.QUEUED, attempts__gt=0)
     if Job.objects.filter(kind=FIND_CONFLICTS, status__in=UNFINISHED).exclude(waits_for_retry).exists():
         return
-    if taken := [(kind, item) for kind, item in fetch_rows(TAKE_SQL, [ITEMS_PER_JOB])]:
-        _create_job(taken)
+    taken = sorted(fetch_rows(TAKE_SQL, [ITEMS_PER_JOB]), key=lambda row: (row[2], row[1]), reverse=True)
+    newest, others = taken[:1], taken[1:]
+    if taken:
+        _create_job((kind, item) for kind, item, _ in [*newest, *others[-1:], *others[:-1]])
 
 
 def conflicts_find_all() -> Iterator[Job]:

@@ -1,6 +1,7 @@
 """A job that compares items goes on when one of them fails, and others do not wait for those that failed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -13,8 +14,12 @@ from assembly.conflicts.find import FIND_CONFLICTS, item_conflicts_find, noted_c
 from assembly.models import Conflict, UncomparedItem
 from memories.jobs.services import JobStopped, RetryLater
 from memories.models import Job, Memory
-from teams.models import User
-from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, remember
+from memories.services import facts_of, memories_create, memory_update
+from memories.services.memory import MemoryFacts
+from teams.models import Team, User
+from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
+from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, remember, run_jobs
 
 pytestmark = pytest.mark.django_db
 TEA = "Tea is served at noon."
@@ -109,3 +114,56 @@ def test_a_job_that_has_to_stop_stops(agent: Agent, fail: Fail) -> None:
     fail(error=JobStopped())
     with pytest.raises(JobStopped):
         compare(queued())
+
+
+def import_parcels(agent: Agent, number: int = 60) -> None:
+    facts = [MemoryFacts(kind="fact", text=f"Parcel {n} weighs something.") for n in range(number)]
+    memories_create(owner=agent, facts=facts, principal=SYSTEM)
+
+
+def edit(memory: Memory, text: str) -> None:
+    facts = replace(facts_of(memory), text=text)
+    memory_update(memory=memory, expected_version=memory.version, facts=facts, superseded_by=None, principal=SYSTEM)
+
+
+@pytest.mark.parametrize("during", [False, True])
+def test_an_edit_is_compared_before_an_import(agent: Agent, during: bool) -> None:
+    memory = remember(agent, EIGHTY)
+    run_jobs()
+    import_parcels(agent)
+    edit(memory, NINETY)
+    if during:
+        import_parcels(agent)
+    first, *_ = items_of(queued())
+    assert first == memory.id
+
+
+def test_an_edited_file_is_compared_before_an_import(agent: Agent, team: Team) -> None:
+    file = team.files.get(file_key="CONTEXT")
+    run_jobs()
+    import_parcels(agent)
+    file_save(file=file, content=NINETY, expected_version=file.version, author=SYSTEM.author)
+    import_parcels(agent)
+    first, *_ = items_of(queued())
+    assert first == file.id
+
+
+def test_an_edit_stays_first_if_it_is_noted_again(agent: Agent) -> None:
+    memory = remember(agent, EIGHTY)
+    import_parcels(agent)
+    edit(memory, NINETY)
+    find._note(Memory, [memory.id])
+    first, *_ = items_of(queued())
+    assert first == memory.id
+
+
+def test_each_job_compares_the_item_that_waits_longest(agent: Agent) -> None:
+    oldest = remember(agent, TEA)
+    for _ in range(2):
+        import_parcels(agent, find.ITEMS_PER_JOB)
+    items = items_of(queued())
+    assert len(items) == find.ITEMS_PER_JOB
+    assert items[1] == oldest.id
+    assert not UncomparedItem.objects.filter(item__in=items).exists()
+    rest = UncomparedItem.objects.order_by("-noted", "-item").values_list("item", flat=True)
+    assert items[0] > items[2] > items[-1] > rest[0], "the others, from the latest on"
