@@ -20,6 +20,7 @@ from django.dispatch import receiver
 
 from assembly.conflicts.compared_texts import (
     KINDS,
+    MODELS,
     ComparedText,
     conflict_between,
     conflicts_between,
@@ -70,6 +71,9 @@ NOTED_SECONDS = 10
 """The interval at which each worker creates a job for what was saved meanwhile, unless one is waiting or running."""
 BEHIND_EDITS = timedelta(days=1)
 """New texts are noted as if this long ago: pages of conflicts wait for edited ones, also while texts are imported."""
+BEHIND_OTHERS = timedelta(days=30)
+"""All texts, which are compared after an upgrade for example, are noted as if this long ago."""
+ITEMS_PER_STATEMENT = 10_000
 RETRY_PAUSE = timedelta(minutes=5)
 """How long items wait whose comparison failed; a job is given up after several attempts."""
 STORED_LABELS = frozenset({"conflict", "duplicate"})
@@ -143,11 +147,14 @@ def noted_conflicts_find() -> None:
         _create_job((kind, item) for kind, item, _ in [*newest, *others[-1:], *others[:-1]])
 
 
-def conflicts_find_all() -> Iterator[Job]:
-    """Yield the jobs that compare all current texts, each as it is created."""
+def conflicts_find_all() -> int:
+    """Note all current texts behind those that are saved meanwhile, and return how many items there are."""
+    count = 0
     for kind, ids in items_of_all_kinds():
-        for first in range(0, len(ids), ITEMS_PER_JOB):
-            yield _create_job([(kind, id_) for id_ in ids[first : first + ITEMS_PER_JOB]])
+        for first in range(0, len(ids), ITEMS_PER_STATEMENT):
+            _note(MODELS[kind], ids[first : first + ITEMS_PER_STATEMENT], behind=BEHIND_OTHERS)
+        count += len(ids)
+    return count
 
 
 def _create_job(items: Iterable[Item]) -> Job:

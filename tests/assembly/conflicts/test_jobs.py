@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from io import StringIO
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.core.management import call_command
 
 from agents.models import Agent
 from assembly.conflicts import find
@@ -167,3 +169,28 @@ def test_each_job_compares_the_item_that_waits_longest(agent: Agent) -> None:
     assert not UncomparedItem.objects.filter(item__in=items).exists()
     rest = UncomparedItem.objects.order_by("-noted", "-item").values_list("item", flat=True)
     assert items[0] > items[2] > items[-1] > rest[0], "the others, from the latest on"
+
+
+def told_by(*options: str) -> str:
+    out = StringIO()
+    call_command("find_conflicts", *options, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_notes_all_texts_behind_others(agent: Agent) -> None:
+    memory = remember(agent, EIGHTY)
+    run_jobs()
+    import_parcels(agent)
+    total, waiting = told_by().splitlines()
+    assert not Job.objects.filter(kind=FIND_CONFLICTS, status="queued").exists()
+    count = UncomparedItem.objects.count()
+    assert total == f"{count} items: workers compare them, after what is saved meanwhile."
+    assert waiting == f"{count} items wait to be compared."
+    new = remember(agent, NINETY)
+    first, longest, *others = items_of(queued())
+    assert first == new.id, "saved afterwards"
+    imported = set(Memory.objects.filter(text__startswith="Parcel").values_list("id", flat=True))
+    assert longest not in imported
+    assert imported.issuperset(others), "noted already, so they keep their place"
+    assert UncomparedItem.objects.filter(item=memory.id).exists() or longest == memory.id
+    assert told_by("--status") == f"{UncomparedItem.objects.count()} items wait to be compared.\n"
