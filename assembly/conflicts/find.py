@@ -1,8 +1,7 @@
 """Conflicts are found in the background after texts are saved: each text is compared with those nearest in meaning.
 
-Services announce what they saved; the receivers here only note the items, by one statement in the same transaction, so
-that a write takes no longer. Every few seconds, a worker makes a job for some of the noted items, one job at a time:
-comparing the passages of a document takes about a second, and other jobs must not wait for all documents of an import.
+What is saved is only noted (`uncompared_items.py`). Every few seconds, a worker makes a job for some of it, one job at a
+time: comparing the passages of a document takes minutes, and other work must not wait for all documents of an import.
 Items that fail become a job of their own, so that those beside them are compared and others do not wait for them.
 A job may run twice: a pair of texts has one row, which keeps what a person decided. A conflict is gone when either side
 has another text, or when its texts are compared again and it is not found.
@@ -10,17 +9,17 @@ has another text, or when its texts are compared again and it is not found.
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
-from typing import Any, NamedTuple
+from datetime import datetime, timedelta
+from itertools import zip_longest
+from time import monotonic
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
-from django.dispatch import receiver
+from django.utils import timezone
 
 from assembly.conflicts.compared_texts import (
-    KINDS,
-    MODELS,
     ComparedText,
     conflict_between,
     conflicts_between,
@@ -44,6 +43,7 @@ from assembly.conflicts.known_conflicts import (
 )
 from assembly.conflicts.language_model.model_in_use import model_in_use
 from assembly.conflicts.nearest_texts import nearest_texts
+from assembly.conflicts.uncompared_items import Item, note_all, note_items, take_items
 from assembly.models import (
     Conflict,
     ConflictAction,
@@ -56,24 +56,20 @@ from assembly.models import (
 from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_STATEMENT_CHARACTERS
 from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, conflict_alerts_lock
 from config.caching.cache_metrics import CacheUsage
-from config.db.statements import Statement, fetch_rows, run_statement
 from memories.jobs.periodic import periodic
 from memories.jobs.services import UNFINISHED, Advance, JobStopped, RetryLater, job_create, job_kind
 from memories.models import Job, JobStatus, Memory
-from memories.services.announcements import texts_saved
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity, may_cache
-from teams.versioned_text.versioned_file import file_saved
 
 FIND_CONFLICTS = "find_conflicts"
 ITEMS_PER_JOB = 25
+JOB_SECONDS = 60
+"""How long a job compares further items: the passages of a long document take minutes, and other work must not wait."""
+ALWAYS_COMPARED = 2
+"""So many items of a job are compared in any case: the latest and the one that waits longest."""
 NOTED_SECONDS = 10
 """The interval at which each worker creates a job for what was saved meanwhile, unless one is waiting or running."""
-BEHIND_EDITS = timedelta(days=1)
-"""New texts are noted as if this long ago: pages of conflicts wait for edited ones, also while texts are imported."""
-BEHIND_OTHERS = timedelta(days=30)
-"""All texts, which are compared after an upgrade for example, are noted as if this long ago."""
-ITEMS_PER_STATEMENT = 10_000
 RETRY_PAUSE = timedelta(minutes=5)
 """How long items wait whose comparison failed; a job is given up after several attempts."""
 STORED_LABELS = frozenset({"conflict", "duplicate"})
@@ -84,50 +80,6 @@ TEXT_IS_BACK = "The text from before the edit was saved again."
 
 logger = logging.getLogger(__name__)
 _usage = CacheUsage("process", "conflict_detection")
-
-Item = tuple[str, UUID]
-"""The kind and the id of an item."""
-
-# A row that another transaction notes again is locked until its commit, so it stays until its text can be read.
-NOTE_SQL = """
-INSERT INTO uncompared_items (item, kind, noted)
-    SELECT id, %(kind)s, statement_timestamp() - %(behind)s::interval FROM unnest(%(items)s::uuid[]) AS id
-    ON CONFLICT (item) DO UPDATE
-        SET kind = excluded.kind, noted = greatest(uncompared_items.noted, excluded.noted) RETURNING item
-"""
-# What was just saved is compared first, not after a whole import. The oldest item keeps the others from starving.
-TAKE_SQL = """
-WITH newest AS (
-    SELECT item FROM uncompared_items ORDER BY noted DESC, item DESC LIMIT %s - 1 FOR UPDATE SKIP LOCKED
-), oldest AS (
-    SELECT item FROM uncompared_items ORDER BY noted, item LIMIT 1 FOR UPDATE SKIP LOCKED
-)
-DELETE FROM uncompared_items WHERE item IN (SELECT item FROM newest UNION ALL SELECT item FROM oldest)
-RETURNING kind, item, noted
-"""
-
-
-@receiver(texts_saved)
-def note_saved_rows(sender: type[Any], rows: Sequence[Any], **_: Any) -> None:
-    """Note the saved rows, if texts of their kind are compared."""
-    _note(sender, [row.id for row in rows], behind=_behind(rows))
-
-
-@receiver(file_saved)
-def note_saved_text(sender: type[Any], file: Any, **_: Any) -> None:
-    """Note a saved file; a new file without text has nothing to compare."""
-    _note(sender, [file.id] if file.version > 1 or file.content.strip() else [], behind=_behind([file]))
-
-
-def _behind(rows: Iterable[Any]) -> timedelta:
-    """Return how far behind other items the rows are compared: somebody may wait for edited ones."""
-    return timedelta() if all(row.version > 1 for row in rows) else BEHIND_EDITS
-
-
-def _note(model: type[Any], ids: Sequence[UUID], *, behind: timedelta = BEHIND_EDITS) -> None:
-    """Note the items, if texts of their kind are compared, as if this long ago."""
-    if ids and (kind := KINDS.get(model)):
-        run_statement(Statement(NOTE_SQL, {"kind": kind, "items": sorted(ids), "behind": behind}))
 
 
 @periodic(NOTED_SECONDS, "conflicts")
@@ -141,37 +93,40 @@ def noted_conflicts_find() -> None:
     waits_for_retry = Q(status=JobStatus.QUEUED, attempts__gt=0)
     if Job.objects.filter(kind=FIND_CONFLICTS, status__in=UNFINISHED).exclude(waits_for_retry).exists():
         return
-    taken = sorted(fetch_rows(TAKE_SQL, [ITEMS_PER_JOB]), key=lambda row: (row[2], row[1]), reverse=True)
-    newest, others = taken[:1], taken[1:]
-    if taken:
-        _create_job((kind, item) for kind, item, _ in [*newest, *others[-1:], *others[:-1]])
+    if taken := take_items(ITEMS_PER_JOB):
+        _create_job([(kind, id_) for kind, id_, _ in taken], noted=[noted.isoformat() for *_, noted in taken])
 
 
 def conflicts_find_all() -> int:
     """Note all current texts behind those that are saved meanwhile, and return how many items there are."""
     count = 0
     for kind, ids in items_of_all_kinds():
-        for first in range(0, len(ids), ITEMS_PER_STATEMENT):
-            _note(MODELS[kind], ids[first : first + ITEMS_PER_STATEMENT], behind=BEHIND_OTHERS)
+        note_all(kind, ids)
         count += len(ids)
     return count
 
 
-def _create_job(items: Iterable[Item]) -> Job:
+def _create_job(items: Iterable[Item], *, noted: Sequence[str] = ()) -> Job:
     named = [[kind, str(id_)] for kind, id_ in items]
-    return job_create(kind=FIND_CONFLICTS, arguments={"items": named}, agent=None, principal=SYSTEM, steps=len(named))
+    arguments = {"items": named, "noted": noted}
+    return job_create(kind=FIND_CONFLICTS, arguments=arguments, agent=None, principal=SYSTEM, steps=len(named))
 
 
 @job_kind(FIND_CONFLICTS)
 def find_conflicts(job: Job, advance: Advance) -> None:
     """Run a job that compares items; deleted items count as done.
 
-    Items that fail become another job. Raises RetryLater if all of them failed.
+    Once its time is up, it notes the others again, which later jobs compare. Items that fail become another job. Raises
+    RetryLater if all of them failed.
     """
     items = [(kind, UUID(id_)) for kind, id_ in job.arguments["items"]]
     changed, errors = list[Conflict](), dict[Item, Exception]()
+    ends = monotonic() + JOB_SECONDS
     try:
-        for kind, id_ in items:
+        for place, (kind, id_) in enumerate(items):
+            if place >= ALWAYS_COMPARED and monotonic() > ends:
+                _note_again(job, place)
+                break
             try:
                 changed += item_conflicts_find(kind=kind, id_=id_, advance=advance)
             except JobStopped:
@@ -191,6 +146,13 @@ def find_conflicts(job: Job, advance: Advance) -> None:
         raise RetryLater(told, RETRY_PAUSE) from error
     if errors:
         _create_job(errors)
+
+
+def _note_again(job: Job, first: int) -> None:
+    """Note the job's items from this one on, where they were in the queue; those of a job that does not tell, now."""
+    noted = job.arguments.get("noted", [])[first:]
+    for (kind, id_), at in zip_longest(job.arguments["items"][first:], noted):
+        note_items(kind, [UUID(id_)], datetime.fromisoformat(at) if at else timezone.now())
 
 
 class _Relation(NamedTuple):

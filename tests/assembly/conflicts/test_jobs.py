@@ -9,10 +9,12 @@ from uuid import UUID
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from agents.models import Agent
 from assembly.conflicts import find
 from assembly.conflicts.find import FIND_CONFLICTS, item_conflicts_find, noted_conflicts_find
+from assembly.conflicts.uncompared_items import note_items
 from assembly.models import Conflict, UncomparedItem
 from memories.jobs.services import JobStopped, RetryLater
 from memories.models import Job, Memory
@@ -154,7 +156,7 @@ def test_an_edit_stays_first_if_it_is_noted_again(agent: Agent) -> None:
     memory = remember(agent, EIGHTY)
     import_parcels(agent)
     edit(memory, NINETY)
-    find._note(Memory, [memory.id])
+    note_items("memory", [memory.id], timezone.now() - timedelta(days=1))
     first, *_ = items_of(queued())
     assert first == memory.id
 
@@ -194,3 +196,48 @@ def test_the_command_notes_all_texts_behind_others(agent: Agent) -> None:
     assert imported.issuperset(others), "noted already, so they keep their place"
     assert UncomparedItem.objects.filter(item=memory.id).exists() or longest == memory.id
     assert told_by("--status") == f"{UncomparedItem.objects.count()} items wait to be compared.\n"
+
+
+def test_a_job_leaves_to_others_what_it_has_no_time_for(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, compared = [1_000.0], list[UUID]()
+
+    def find_slowly(*, id_: UUID, **_: Any) -> list[Conflict]:
+        compared.append(id_)
+        now[0] += 120
+        return []
+
+    edited = remember(agent, EIGHTY)
+    run_jobs()
+    import_parcels(agent, 10)
+    monkeypatch.setattr(find, "monotonic", lambda: now[0])
+    monkeypatch.setattr(find, "item_conflicts_find", find_slowly)
+    job = queued()
+    items = items_of(job)
+    edit(edited, NINETY)
+    new = remember(agent, TEA)
+    compare(job)
+    end(job)
+    assert compared == items[:2], "the latest one, and the one that waits longest"
+    again = queued()
+    assert items_of(again) == [edited.id, items[-1], new.id, *items[2:-1]], "each has its place in the queue again"
+    compare(again)
+    end(again)
+    assert compared[2:] == [edited.id, items[-1]]
+    now[0] -= 1_000_000
+    monkeypatch.setattr(find, "JOB_SECONDS", 1_000_000)
+    compare(queued())
+    assert sorted(compared) == sorted([*items, edited.id, new.id])
+    assert not UncomparedItem.objects.exists()
+
+
+def test_a_job_that_does_not_tell_when_its_items_were_noted_notes_them_first(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_parcels(agent, 3)
+    job = queued()
+    job.arguments = {"items": job.arguments["items"]}
+    monkeypatch.setattr(find, "JOB_SECONDS", -1)
+    remember(agent, TEA)
+    compare(job)
+    end(job)
+    assert items_of(queued())[0] == items_of(job)[-1]
