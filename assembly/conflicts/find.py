@@ -1,7 +1,7 @@
 """Conflicts are found in the background after texts are saved: each text is compared with those nearest in meaning.
 
-What is saved is only noted (`uncompared_items.py`). Every few seconds, a worker makes a job for some of it, one job at a
-time: comparing the passages of a document takes minutes, and other work must not wait for all documents of an import.
+What is saved is only noted (`uncompared_items.py`). Every few seconds, a worker makes a job for some of it, one at a time:
+comparing the passages of a document takes minutes, and other work must not wait for all documents of an import.
 Items that fail become a job of their own, so that those beside them are compared and others do not wait for them.
 A job may run twice: a pair of texts has one row, which keeps what a person decided. A conflict is gone when either side
 has another text, or when its texts are compared again and it is not found.
@@ -28,7 +28,7 @@ from assembly.conflicts.compared_texts import (
     refs_of,
     texts_of,
 )
-from assembly.conflicts.counts import recount_for_owners
+from assembly.conflicts.counts import OwnerCounts
 from assembly.conflicts.detection import Comparison, InferenceModel, compare_texts
 from assembly.conflicts.detection.caches import cache_bytes, clear_caches
 from assembly.conflicts.detection.nearness import is_near
@@ -120,26 +120,31 @@ def find_conflicts(job: Job, advance: Advance) -> None:
     RetryLater if all of them failed.
     """
     items = [(kind, UUID(id_)) for kind, id_ in job.arguments["items"]]
-    changed, errors = list[Conflict](), dict[Item, Exception]()
+    is_repeated = job.attempts > 1 or bool(job.error)  # what the last attempt found is unchanged
+    counts, errors = OwnerCounts(), dict[Item, Exception]()
     ends = monotonic() + JOB_SECONDS
     try:
         for place, (kind, id_) in enumerate(items):
             if place >= ALWAYS_COMPARED and monotonic() > ends:
                 _note_again(job, place)
                 break
+            is_changed = True  # unless it ends and says otherwise
             try:
-                changed += item_conflicts_find(kind=kind, id_=id_, advance=advance)
+                is_changed = bool(item_conflicts_find(kind=kind, id_=id_, advance=advance))
             except JobStopped:
                 raise
             except Exception as error:
                 logger.exception("the %s %s was not compared", kind, id_)
                 errors[kind, id_] = error
+            finally:
+                if is_changed or is_repeated:
+                    counts.add(id_)
             _usage.use(*cache_bytes())
             advance(1)
     finally:
         if not may_cache(Sensitivity.RESTRICTED):
             clear_caches()
-        recount_for_owners(changed)  # another attempt finds them unchanged
+        counts.finish()
     if errors and len(errors) == len(items):
         *_, error = errors.values()
         told = f"{len(errors)} items were not compared, the last one because of {type(error).__name__}: {error}"

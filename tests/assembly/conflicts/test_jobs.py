@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from agents.models import Agent
-from assembly.conflicts import find
+from assembly.conflicts import counts, find
 from assembly.conflicts.find import FIND_CONFLICTS, item_conflicts_find, noted_conflicts_find
 from assembly.conflicts.uncompared_items import note_items
 from assembly.models import Conflict, UncomparedItem
@@ -241,3 +241,73 @@ def test_a_job_that_does_not_tell_when_its_items_were_noted_notes_them_first(
     compare(job)
     end(job)
     assert items_of(queued())[0] == items_of(job)[-1]
+
+
+def test_the_menu_counts_at_once_and_then_every_few_seconds(
+    agent: Agent, editor: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, counted = [1_000.0], list[int]()
+    for text in (EIGHTY, NINETY):
+        remember(agent, text)
+    import_parcels(agent, 8)
+    monkeypatch.setattr(counts, "monotonic", lambda: now[0])
+    monkeypatch.setattr(counts, "recount_for_owners", lambda items: counted.append(len(items)))
+    monkeypatch.setattr(find, "item_conflicts_find", lambda **_: [Conflict()])
+
+    def advance(steps: int) -> None:
+        now[0] += 2 * steps
+
+    find.find_conflicts(queued(), advance)
+    assert counted == [1, 3, 3, 3], "after 0, 6, 12 and 18 seconds"
+
+
+def test_the_menu_counts_while_the_job_runs(agent: Agent, editor: User) -> None:
+    counted = list[int]()
+    for text in (EIGHTY, NINETY, TEA):
+        remember(agent, text)
+
+    def advance(_: int) -> None:
+        editor.refresh_from_db()
+        counted.append(editor.open_conflicts)
+
+    find.find_conflicts(queued(), advance)
+    assert 1 in counted, "before the job ends"
+
+
+def test_another_attempt_counts_what_a_killed_worker_found(agent: Agent, editor: User) -> None:
+    for text in (EIGHTY, NINETY):
+        remember(agent, text)
+    job = queued()
+    compare(job)
+    User.objects.update(open_conflicts=0)  # as if the worker had died before it counted
+    compare(job)
+    editor.refresh_from_db()
+    assert editor.open_conflicts == 0, "nothing changed"
+    job.attempts = 2
+    compare(job)
+    editor.refresh_from_db()
+    assert editor.open_conflicts == 1
+    User.objects.update(open_conflicts=0)
+    job.attempts, job.error = 1, "The worker died."  # a person tries it again
+    compare(job)
+    editor.refresh_from_db()
+    assert editor.open_conflicts == 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError("the database restarts"), JobStopped()])
+def test_what_an_item_stored_before_it_failed_is_counted(
+    agent: Agent, editor: User, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    for text in (EIGHTY, NINETY):
+        remember(agent, text)
+    job = queued()
+
+    def find_and_fail(**item: Any) -> list[Conflict]:
+        item_conflicts_find(**item)
+        raise error
+
+    monkeypatch.setattr(find, "item_conflicts_find", find_and_fail)
+    with pytest.raises((RetryLater, JobStopped)):
+        compare(job)
+    editor.refresh_from_db()
+    assert editor.open_conflicts == 1
