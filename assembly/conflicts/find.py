@@ -1,7 +1,7 @@
 """Conflicts are found in the background after texts are saved: each text is compared with those nearest in meaning.
 
-What is saved is only noted (`uncompared_items.py`). Every few seconds, a worker makes a job for some of it, one at a time:
-comparing the passages of a document takes minutes, and other work must not wait for all documents of an import.
+What is saved is only noted (`uncompared_items.py`). Every few seconds, a worker makes a job for some of it, one job at
+a time: comparing the passages of a document takes minutes, and other work must not wait for all documents of an import.
 Items that fail become a job of their own, so that those beside them are compared and others do not wait for them.
 A job may run twice: a pair of texts has one row, which keeps what a person decided. A conflict is gone when either side
 has another text, or when its texts are compared again and it is not found.
@@ -146,9 +146,9 @@ def find_conflicts(job: Job, advance: Advance) -> None:
             clear_caches()
         counts.finish()
     if errors and len(errors) == len(items):
-        *_, error = errors.values()
-        told = f"{len(errors)} items were not compared, the last one because of {type(error).__name__}: {error}"
-        raise RetryLater(told, RETRY_PAUSE) from error
+        *_, last = errors.values()
+        told = f"{len(errors)} items were not compared, the last one because of {type(last).__name__}: {last}"
+        raise RetryLater(told, RETRY_PAUSE) from last
     if errors:
         _create_job(errors)
 
