@@ -4,7 +4,8 @@ It is stored with the person, so that no page counts. It is counted anew where t
 when a job finds conflicts; what colleagues decide shows at the next visit.
 """
 
-from collections.abc import Collection
+from collections.abc import Iterable
+from time import monotonic
 from uuid import UUID
 
 from django.db.models import Q
@@ -15,6 +16,8 @@ from assembly.models.conflict import ConflictQuerySet
 from teams.models import Membership, User
 from teams.principal import Principal
 from teams.sensitivity import reading_as
+
+RECOUNT_SECONDS = 5
 
 
 def conflicts_to_decide(principal: Principal) -> ConflictQuerySet:
@@ -32,12 +35,34 @@ def recount_open_conflicts(person: User) -> int:
     return number
 
 
-def recount_for_owners(conflicts: Collection[Conflict]) -> None:
-    """Count anew for everybody who may be able to decide one of the conflicts: a query per person."""
-    agents = {conflict.agent_id for conflict in conflicts if conflict.agent_id}
-    teams: set[UUID] = {conflict.team_id for conflict in conflicts if conflict.team_id}
+def recount_for_owners(items: Iterable[UUID]) -> None:
+    """Count anew for everybody who may be able to decide a conflict about one of the items: a query per person."""
+    owners = set(Conflict.objects.about(items).order_by().values_list("agent_id", "team_id"))
+    agents = {agent for agent, _ in owners if agent}
+    teams: set[UUID] = {team for _, team in owners if team}
     teams |= set(AgentTeam.objects.filter(agent_id__in=agents).values_list("team_id", flat=True))
     members = Membership.objects.filter(team_id__in=teams)
     concerned = Q(is_admin=True) | Q(id__in=members.values("user_id"))
-    for person in User.objects.filter(concerned, is_active=True).order_by("id") if conflicts else ():
+    for person in User.objects.filter(concerned, is_active=True).order_by("id") if owners else ():
         recount_open_conflicts(person)
+
+
+class OwnerCounts:
+    """The counts of a job that compares items: owners are counted for every few seconds, and at the end."""
+
+    def __init__(self) -> None:
+        self._items = set[UUID]()
+        self._next = 0.0
+
+    def add(self, item: UUID) -> None:
+        """Note that conflicts about the item may have changed."""
+        self._items.add(item)
+        if monotonic() >= self._next:
+            self.finish()
+
+    def finish(self) -> None:
+        """Count anew for the owners of all conflicts that may have changed since the last time."""
+        if self._items:
+            recount_for_owners(self._items)
+            self._items.clear()
+            self._next = monotonic() + RECOUNT_SECONDS

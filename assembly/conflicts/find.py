@@ -1,21 +1,25 @@
 """Conflicts are found in the background after texts are saved: each text is compared with those nearest in meaning.
 
-Services announce what they saved; the receivers here only note the items, by one statement in the same transaction, so
-that a write takes no longer. Every few seconds, a worker makes a job for some of the noted items, one job at a time:
-comparing the passages of a document takes about a second, and other jobs must not wait for all documents of an import.
+What is saved is only noted (`uncompared_items.py`). Every few seconds, a worker makes a job for some of it, one job at
+a time: comparing the passages of a document takes minutes, and other work must not wait for all documents of an import.
+Items that fail become a job of their own, so that those beside them are compared and others do not wait for them.
 A job may run twice: a pair of texts has one row, which keeps what a person decided. A conflict is gone when either side
 has another text, or when its texts are compared again and it is not found.
 """
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from datetime import datetime, timedelta
+from itertools import zip_longest
+from time import monotonic
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.dispatch import receiver
+from django.db.models import Q
+from django.utils import timezone
 
 from assembly.conflicts.compared_texts import (
-    KINDS,
     ComparedText,
     conflict_between,
     conflicts_between,
@@ -24,7 +28,7 @@ from assembly.conflicts.compared_texts import (
     refs_of,
     texts_of,
 )
-from assembly.conflicts.counts import recount_for_owners
+from assembly.conflicts.counts import OwnerCounts
 from assembly.conflicts.detection import Comparison, InferenceModel, compare_texts
 from assembly.conflicts.detection.caches import cache_bytes, clear_caches
 from assembly.conflicts.detection.nearness import is_near
@@ -39,6 +43,7 @@ from assembly.conflicts.known_conflicts import (
 )
 from assembly.conflicts.language_model.model_in_use import model_in_use
 from assembly.conflicts.nearest_texts import nearest_texts
+from assembly.conflicts.uncompared_items import Item, note_all, note_items, take_items
 from assembly.models import (
     Conflict,
     ConflictAction,
@@ -51,98 +56,108 @@ from assembly.models import (
 from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_STATEMENT_CHARACTERS
 from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, conflict_alerts_lock
 from config.caching.cache_metrics import CacheUsage
-from config.db.statements import Statement, fetch_rows, run_statement
 from memories.jobs.periodic import periodic
-from memories.jobs.services import Advance, job_create, job_kind
+from memories.jobs.services import UNFINISHED, Advance, JobStopped, RetryLater, job_create, job_kind
 from memories.models import Job, JobStatus, Memory
-from memories.services.announcements import texts_in_reach, texts_saved
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity, may_cache
-from teams.versioned_text.versioned_file import file_saved
 
 FIND_CONFLICTS = "find_conflicts"
 ITEMS_PER_JOB = 25
+JOB_SECONDS = 60
+"""How long a job compares further items: the passages of a long document take minutes, and other work must not wait."""
+ALWAYS_COMPARED = 2
+"""So many items of a job are compared in any case: the latest and the one that waits longest."""
 NOTED_SECONDS = 10
 """The interval at which each worker creates a job for what was saved meanwhile, unless one is waiting or running."""
+RETRY_PAUSE = timedelta(minutes=5)
+"""How long items wait whose comparison failed; a job is given up after several attempts."""
 STORED_LABELS = frozenset({"conflict", "duplicate"})
 MAX_STORED = 10
 """The most conflicts that are stored of one text with others, and the most duplicates: the surest of each."""
 MAX_CUE_CHARACTERS = 500
 TEXT_IS_BACK = "The text from before the edit was saved again."
 
+logger = logging.getLogger(__name__)
 _usage = CacheUsage("process", "conflict_detection")
-
-# A row that another transaction notes again is locked until its commit, so it stays until its text can be read.
-NOTE_SQL = """
-INSERT INTO uncompared_items (item, kind) SELECT noted, %(kind)s FROM unnest(%(items)s::uuid[]) AS noted
-    ON CONFLICT (item) DO UPDATE SET kind = excluded.kind RETURNING item
-"""
-# Ids grow with time: what was just written is compared first, not after a whole import.
-TAKE_SQL = """
-DELETE FROM uncompared_items WHERE item IN (
-    SELECT item FROM uncompared_items ORDER BY item DESC LIMIT %s FOR UPDATE SKIP LOCKED
-) RETURNING kind, item
-"""
-
-
-@receiver(texts_saved)
-def note_saved_rows(sender: type[Any], rows: Sequence[Any], **_: Any) -> None:
-    """Note the saved rows, if texts of their kind are compared."""
-    _note(sender, [row.id for row in rows])
-
-
-@receiver(texts_in_reach)
-def note_rows_in_reach(sender: type[Any], ids: Sequence[UUID], **_: Any) -> None:
-    """Note the rows that came into reach, if texts of their kind are compared."""
-    _note(sender, ids)
-
-
-@receiver(file_saved)
-def note_saved_text(sender: type[Any], file: Any, **_: Any) -> None:
-    """Note a saved file; a new file without text has nothing to compare."""
-    _note(sender, [file.id] if file.version > 1 or file.content.strip() else [])
-
-
-def _note(model: type[Any], ids: Sequence[UUID]) -> None:
-    if ids and (kind := KINDS.get(model)):
-        run_statement(Statement(NOTE_SQL, {"kind": kind, "items": sorted(ids)}))
 
 
 @periodic(NOTED_SECONDS, "conflicts")
 @transaction.atomic
 def noted_conflicts_find() -> None:
-    """Create a job for some of the noted items, unless there is one; several workers may do so, for other items."""
-    if Job.objects.filter(kind=FIND_CONFLICTS, status__in=[JobStatus.QUEUED, JobStatus.RUNNING]).exists():
+    """Create a job for some of the noted items, unless there is one; several workers may do so, for other items.
+
+    The job begins with the item that was noted last, and goes on with that which was noted first. A job that failed and
+    waits for another attempt is no reason to wait.
+    """
+    waits_for_retry = Q(status=JobStatus.QUEUED, attempts__gt=0)
+    if Job.objects.filter(kind=FIND_CONFLICTS, status__in=UNFINISHED).exclude(waits_for_retry).exists():
         return
-    if taken := [(kind, item) for kind, item in fetch_rows(TAKE_SQL, [ITEMS_PER_JOB])]:
-        _create_job(taken)
+    if taken := take_items(ITEMS_PER_JOB):
+        _create_job([(kind, id_) for kind, id_, _ in taken], noted=[noted.isoformat() for *_, noted in taken])
 
 
-def conflicts_find_all() -> Iterator[Job]:
-    """Yield the jobs that compare all current texts, each as it is created."""
+def conflicts_find_all() -> int:
+    """Note all current texts behind those that are saved meanwhile, and return how many items there are."""
+    count = 0
     for kind, ids in items_of_all_kinds():
-        for first in range(0, len(ids), ITEMS_PER_JOB):
-            yield _create_job([(kind, id_) for id_ in ids[first : first + ITEMS_PER_JOB]])
+        note_all(kind, ids)
+        count += len(ids)
+    return count
 
 
-def _create_job(items: Sequence[tuple[str, UUID]]) -> Job:
-    arguments = {"items": [[kind, str(id_)] for kind, id_ in items]}
-    return job_create(kind=FIND_CONFLICTS, arguments=arguments, agent=None, principal=SYSTEM, steps=len(items))
+def _create_job(items: Iterable[Item], *, noted: Sequence[str] = ()) -> Job:
+    named = [[kind, str(id_)] for kind, id_ in items]
+    arguments = {"items": named, "noted": noted}
+    return job_create(kind=FIND_CONFLICTS, arguments=arguments, agent=None, principal=SYSTEM, steps=len(named))
 
 
 @job_kind(FIND_CONFLICTS)
 def find_conflicts(job: Job, advance: Advance) -> None:
-    """Run a job that compares items; deleted items count as done."""
-    changed: list[Conflict] = []
+    """Run a job that compares items; deleted items count as done.
+
+    Once its time is up, it notes the others again, which later jobs compare. Items that fail become another job. Raises
+    RetryLater if all of them failed.
+    """
+    items = [(kind, UUID(id_)) for kind, id_ in job.arguments["items"]]
+    is_repeated = job.attempts > 1 or bool(job.error)  # what the last attempt found is unchanged
+    counts, errors = OwnerCounts(), dict[Item, Exception]()
+    ends = monotonic() + JOB_SECONDS
     try:
-        for kind, id_ in job.arguments["items"]:
-            changed += item_conflicts_find(kind=kind, id_=UUID(id_), advance=advance)
+        for place, (kind, id_) in enumerate(items):
+            if place >= ALWAYS_COMPARED and monotonic() > ends:
+                _note_again(job, place)
+                break
+            is_changed = True  # unless it ends and says otherwise
+            try:
+                is_changed = bool(item_conflicts_find(kind=kind, id_=id_, advance=advance))
+            except JobStopped:
+                raise
+            except Exception as error:
+                logger.exception("the %s %s was not compared", kind, id_)
+                errors[kind, id_] = error
+            finally:
+                if is_changed or is_repeated:
+                    counts.add(id_)
             _usage.use(*cache_bytes())
             advance(1)
     finally:
         if not may_cache(Sensitivity.RESTRICTED):
             clear_caches()
-        recount_for_owners(changed)  # another attempt finds them unchanged
+        counts.finish()
+    if errors and len(errors) == len(items):
+        *_, last = errors.values()
+        told = f"{len(errors)} items were not compared, the last one because of {type(last).__name__}: {last}"
+        raise RetryLater(told, RETRY_PAUSE) from last
+    if errors:
+        _create_job(errors)
+
+
+def _note_again(job: Job, first: int) -> None:
+    """Note the job's items from this one on, where they were in the queue; those of a job that does not tell, now."""
+    noted = job.arguments.get("noted", [])[first:]
+    for (kind, id_), at in zip_longest(job.arguments["items"][first:], noted):
+        note_items(kind, [UUID(id_)], datetime.fromisoformat(at) if at else timezone.now())
 
 
 class _Relation(NamedTuple):

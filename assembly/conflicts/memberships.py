@@ -11,8 +11,10 @@ from uuid import UUID
 from django.db.models import Model
 from django.db.models.signals import m2m_changed
 from django.dispatch import receiver
+from django.utils import timezone
 
 from agents.models import AgentTeam
+from assembly.conflicts.uncompared_items import BEHIND_EDITS
 from assembly.models import Alert, AlertKind, Conflict
 from assembly.models.monitoring import CONFLICT_PREFIX
 from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, conflict_alerts_lock
@@ -21,13 +23,14 @@ from config.db.statements import execute_sql
 # Texts that contexts do not include, or that search does not find, are noted when they come back. In the order of ids,
 # so that two transactions that note the same items wait for each other, and not each for the other.
 NOTE_AGENTS_SQL = """
-INSERT INTO uncompared_items (item, kind) SELECT item, kind FROM (
+INSERT INTO uncompared_items (item, kind, noted) SELECT item, kind, %(noted)s::timestamptz FROM (
     SELECT id AS item, 'memory' AS kind FROM memories WHERE agent_id = ANY(%(agents)s::uuid[])
         AND superseded_by_id IS NULL AND retired_because = '' AND tier IN ('hot', 'warm')
     UNION ALL SELECT id, 'agent_file' FROM agent_md_files WHERE agent_id = ANY(%(agents)s::uuid[])
     UNION ALL SELECT id, 'document' FROM documents WHERE agent_id = ANY(%(agents)s::uuid[]) AND tier IN ('hot', 'warm')
     UNION ALL SELECT id, 'entity' FROM entities WHERE agent_id = ANY(%(agents)s::uuid[])
-) AS mine ORDER BY item ON CONFLICT (item) DO UPDATE SET kind = excluded.kind
+) AS mine ORDER BY item ON CONFLICT (item) DO UPDATE
+    SET kind = excluded.kind, noted = greatest(uncompared_items.noted, excluded.noted)
 """
 
 
@@ -38,7 +41,7 @@ def membership_changed(action: str, instance: Model, reverse: bool, pk_set: set[
     if not agents or not teams:
         return
     if action == "post_add":
-        execute_sql(NOTE_AGENTS_SQL, {"agents": sorted(agents)})
+        execute_sql(NOTE_AGENTS_SQL, {"agents": sorted(agents), "noted": timezone.now() - BEHIND_EDITS})
     elif action == "post_remove":
         _close_alerts(agents, teams)
 

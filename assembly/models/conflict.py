@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
@@ -341,10 +342,15 @@ class ConflictDecision(models.Model):
 
 
 class UncomparedItem(models.Model):
-    """An item that was saved and not compared with others yet; a worker takes it from here."""
+    """An item that was saved and not compared with others yet; a worker takes it from here.
+
+    `noted` is its place in the queue, the latest first: when it was noted, or earlier for what may wait.
+    """
 
     item = models.UUIDField(primary_key=True)
     kind = models.CharField(max_length=40)
+    noted = models.DateTimeField(db_default=Now())
 
     class Meta:
         db_table = "uncompared_items"
+        indexes: ClassVar[list[models.Index]] = [models.Index(fields=["noted", "item"], name="uncompared_item_noted")]

@@ -52,7 +52,7 @@ def run() -> None:
 
 
 def _writes(agent: "Agent") -> None:
-    from assembly.conflicts.find import note_saved_rows
+    from assembly.conflicts.uncompared_items import note_saved_rows
     from memories.services import MemoryFacts, memory_create
     from memories.services.announcements import texts_saved
     from teams.principal import SYSTEM

@@ -19,7 +19,7 @@ from django.core.management.base import CommandError
 from django.db import connection, models
 from django.utils import timezone
 
-from assembly.conflicts.find import conflicts_find_all
+from assembly.conflicts.find import conflicts_find_all, noted_conflicts_find
 from assembly.models import Alert, Webhook, WebhookDelivery, WebhookEvent
 from assembly.monitoring.webhooks.delivery import DELIVERY, alert_announce
 from assembly.monitoring.webhooks.http_post import secret_new
@@ -164,7 +164,7 @@ def _derive_levels(_world: World) -> None:
 QUEUED: Mapping[str, Callable[[World], object]] = {
     "plan_import": _plan_import,
     "import_archive": _import_archive,
-    "find_conflicts": lambda _world: list(conflicts_find_all()),
+    "find_conflicts": lambda _world: conflicts_find_all(),
     "derive_levels": _derive_levels,
     "embed_missing": lambda _world: reindex(agent=None, principal=SYSTEM),
     "run_recall_tests": lambda _world: job_create(
@@ -184,6 +184,11 @@ QUEUED: Mapping[str, Callable[[World], object]] = {
 ELSEWHERE = {"erase_subject": "its own tests look for what was erased in all tables, files and logs"}
 
 
+def _queued_jobs() -> list[Job]:
+    noted_conflicts_find()
+    return list(Job.objects.filter(status="queued").exclude(kind__in=ELSEWHERE).select_related("agent"))
+
+
 @pytest.mark.django_db
 def test_no_job_tells_of_it(world: World, restricted: Mapping[str, Restricted]) -> None:
     with unseen():
@@ -191,7 +196,7 @@ def test_no_job_tells_of_it(world: World, restricted: Mapping[str, Restricted]) 
             queue(world)
         Job.objects.filter(status="parked", kind=DELIVERY).update(status="queued")
         done = set[str]()
-        while jobs := list(Job.objects.filter(status="queued").exclude(kind__in=ELSEWHERE).select_related("agent")):
+        while jobs := _queued_jobs():
             for job in jobs:
                 run(job)
                 Job.objects.filter(id=job.id).update(status="done")

@@ -298,12 +298,12 @@ def test_an_entity_is_compared_with_what_names_it(left: set[str], right: set[str
 
 
 def test_there_is_one_job_at_a_time(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assembly.conflicts.find.ITEMS_PER_JOB", 1)
+    monkeypatch.setattr("assembly.conflicts.find.ITEMS_PER_JOB", 2)
     for text in (EIGHTY, NINETY, "Tea is served at noon."):
         remember(agent, text)
     noted_conflicts_find()
     noted_conflicts_find()
     assert Job.objects.filter(kind="find_conflicts").count() == 1
-    assert run_jobs() == 3
+    assert run_jobs() == 2
     assert not UncomparedItem.objects.exists()
     assert Conflict.objects.count() == 1

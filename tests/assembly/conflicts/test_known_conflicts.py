@@ -8,9 +8,9 @@ import pytest
 from django.core.management import call_command
 
 from agents.models import Agent
-from assembly.conflicts import compared_texts, find, nearest_texts
+from assembly.conflicts import compared_texts, nearest_texts
 from assembly.conflicts.counts import recount_open_conflicts
-from assembly.conflicts.find import item_conflicts_find, noted_conflicts_find
+from assembly.conflicts.find import item_conflicts_find
 from assembly.conflicts.known_conflicts import close_unfound
 from assembly.conflicts.language_model import model_in_use as in_use
 from assembly.conflicts.services import conflict_resolve, conflict_undo
@@ -18,7 +18,6 @@ from assembly.models import Alert, AlertKind, Conflict, Webhook, WebhookDelivery
 from assembly.monitoring.new_contexts import follow_assemblies
 from config.http.errors import Conflict as ConflictError
 from memories.embeddings.indexing import document_split
-from memories.models import Job
 from memories.services import facts_of, memory_update
 from memories.services.document import documents_create
 from memories.services.memory import MemoryFacts
@@ -259,24 +258,3 @@ def test_what_was_compared_while_the_model_rested_stays(
     item_conflicts_find(kind="document", id_=item.id, advance=advance)
     assert not model.is_failing
     assert {state(conflict)[0] for conflict in found} == {"open"}
-
-
-def test_the_menu_counts_what_a_job_found_before_it_failed(
-    agent: Agent, editor: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for text in (EIGHTY, NINETY, "Something else."):
-        remember(agent, text)
-    noted_conflicts_find()
-    job, compared = Job.objects.get(kind="find_conflicts", status="queued"), list[Any]()
-
-    def failing(**item: Any) -> list[Conflict]:
-        compared.append(item)
-        if len(compared) == len(job.arguments["items"]):
-            raise RuntimeError("the database restarts")
-        return item_conflicts_find(**item)
-
-    monkeypatch.setattr(find, "item_conflicts_find", failing)
-    with pytest.raises(RuntimeError, match="restarts"):
-        find.find_conflicts(job, lambda _: None)
-    editor.refresh_from_db()
-    assert editor.open_conflicts == 1
