@@ -5,11 +5,12 @@ they are compared. Here both are measured together, as in an installation: each 
 near, most pairs are about the same people and things and agree, and some notes contradict one line of a file. The
 writers were asked for two thirds of these without a cue.
 
-Thirty-two writers who saw neither the code nor each other's texts wrote an organisation each,
+Fifty-six writers who saw neither the code nor each other's texts wrote an organisation each,
 `tests/assembly/conflicts/organisations/NAME.json`: `files` in Markdown, and `notes` with a `text`, a `label` (conflict,
-duplicate, refining, none) and the `line` that a note is about. The shipped language model was trained with most of
-them; the share of error of longer texts was chosen with THRESHOLD_ORGANISATIONS, and UNSEEN_ORGANISATIONS were measured
-when the model was done. No line has two notes: should two notes contradict each other, this counts as wrong.
+duplicate, refining, none) and the `line` that a note is about. The shipped language model was trained with 21 of them;
+the share of error of longer texts was chosen with THRESHOLD_ORGANISATIONS; UNSEEN_ORGANISATIONS were measured when the
+model was done, six of them before it was shipped and eight afterwards; SPARE_ORGANISATIONS are for the training of the
+next model. No line has two notes: should two notes contradict each other, this counts as wrong.
 """
 
 import json
@@ -32,7 +33,38 @@ UNSEEN_ORGANISATIONS = (
     "sailing_club",
     "tram_operator",
     "translators",
+    "coffee_roastery",
+    "event_agency",
+    "recruitment_agency",
+    "accounting_office",
+    "shoe_shop",
+    "solar_installer",
+    "property_management",
+    "botanical_garden",
 )
+SPARE_ORGANISATIONS = (
+    "aircraft_hangar",
+    "dental_practice",
+    "brewery",
+    "food_bank",
+    "film_production",
+    "recycling_depot",
+    "insurance_claims",
+    "admissions_office",
+    "container_port",
+    "pharmacies",
+    "football_academy",
+    "fire_brigade",
+    "game_studio",
+    "newspaper",
+    "dairy",
+    "district_court",
+)
+USES = {
+    "thresholds": frozenset(THRESHOLD_ORGANISATIONS),
+    "unseen": frozenset(UNSEEN_ORGANISATIONS),
+    "spare": frozenset(SPARE_ORGANISATIONS),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +127,8 @@ class OrganisationFigures:
 
 
 def use_of(name: str) -> str:
-    """Return what an organisation was used for: trained, thresholds or unseen."""
-    return "thresholds" if name in THRESHOLD_ORGANISATIONS else "unseen" if name in UNSEEN_ORGANISATIONS else "trained"
+    """Return what an organisation was used for: trained, thresholds, unseen or spare."""
+    return next((use for use, names in USES.items() if name in names), "trained")
 
 
 def load_organisations() -> Iterator[Organisation]:

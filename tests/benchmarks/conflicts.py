@@ -126,7 +126,7 @@ def _print_organisations(model: "InferenceModel | None", with_model: str) -> Non
 
     sums: dict[str, OrganisationFigures] = {}
     for organisation in load_organisations():
-        if (use := use_of(organisation.name)) != "trained":
+        if (use := use_of(organisation.name)) in ("thresholds", "unseen"):
             sums.setdefault(use, OrganisationFigures()).add(measure(organisation, model))
     for use, counted in sums.items():
         for name, value in counted.shares().items():

@@ -23,8 +23,8 @@ from tests.benchmarks.conflict_organisations import OrganisationFigures, load_or
 ROOT = Path(__file__).parents[4]
 PAIRS = Path(__file__).parents[1] / "pairs"
 MOST_BYTES = 100_000_000
-LEAST_PRECISION, LEAST_RECALL = 0.45, 0.1
-"""These are bounds of what is found among all texts of the unseen organisations; .53 and .12 were measured."""
+LEAST_PRECISION, LEAST_RECALL = 0.42, 0.11
+"""These are bounds of what is found among all texts of the unseen organisations; .47 and .13 were measured."""
 CONTRADICTIONS = [
     ("The museum is free for children under twelve.", "Children pay the full price at the museum."),
     ("Nadia works alone on the garden project.", "Four people work with Nadia on the garden project."),
