@@ -13,7 +13,7 @@ from django.utils import timezone
 from assembly.conflicts.services import conflict_decision_store
 from assembly.conflicts.sides import side_texts
 from assembly.models import Conflict, ConflictKind, ConflictResolution
-from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_lock
+from assembly.monitoring.alerts.watch import alerts_lock
 from config.http.errors import DossierError
 from memories.embeddings.active_model import SLOTS
 from memories.lifecycle.hourly_run import LifecycleRun
@@ -101,7 +101,7 @@ def keep_separated(*, kept: Memory, others: Sequence[Memory], principal: Princip
     )
     if not found.exists():
         return
-    conflict_alerts_lock()
+    alerts_lock()
     rows = [one for one in found.order_by("id") if merged_into[one.left_item] != merged_into[one.right_item]]
     sides = side_texts(rows)
     for conflict in rows:

@@ -48,7 +48,7 @@ def recount_for_owners(items: Iterable[UUID]) -> None:
 
 
 class OwnerCounts:
-    """The counts of a job that compares items: owners are counted for every few seconds, and at the end."""
+    """This counts anew for the owners of what a job compares, every few seconds and at the end."""
 
     def __init__(self) -> None:
         self._items = set[UUID]()

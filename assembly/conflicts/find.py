@@ -54,7 +54,8 @@ from assembly.models import (
     ConflictStatus,
 )
 from assembly.models.conflict import MAX_MODEL_CHARACTERS, MAX_STATEMENT_CHARACTERS
-from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, conflict_alerts_lock
+from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
+from assembly.monitoring.alerts.watch import alerts_lock
 from config.caching.cache_metrics import CacheUsage
 from memories.jobs.periodic import periodic
 from memories.jobs.services import UNFINISHED, Advance, JobStopped, RetryLater, job_create, job_kind
@@ -147,7 +148,7 @@ def find_conflicts(job: Job, advance: Advance) -> None:
         counts.finish()
     if errors and len(errors) == len(items):
         *_, last = errors.values()
-        told = f"{len(errors)} items were not compared, the last one because of {type(last).__name__}: {last}"
+        told = f"Items not compared: {len(errors)}, the last one because of {type(last).__name__}: {last}"
         raise RetryLater(told, RETRY_PAUSE) from last
     if errors:
         _create_job(errors)
@@ -243,7 +244,7 @@ def _store(left: ComparedText, right: ComparedText, comparison: Comparison, simi
     Comparing takes seconds or minutes. Nothing is stored if either item was deleted or has another text meanwhile, and
     what an edit resolved is opened again only if both texts are there again.
     """
-    conflict_alerts_lock()
+    alerts_lock()
     conflict = conflicts_between(left, right).select_for_update(no_key=True).first()
     # After the conflict, so that no decision changes a text from here on.
     if not (lock_current(left) and lock_current(right)):

@@ -98,7 +98,7 @@ class DecisionForm(ReasonForm):
 
     @property
     def typed(self) -> list[forms.BoundField]:
-        """The fields in which a person wrote something for this decision: the new text, and why."""
+        """These fields have what a person wrote for this decision: the new text, and why."""
         side = EDITS.get(self["choice"].value() or "")
         names = [f"{side}_text", "reason"] if side else ["reason"]
         return [self[name] for name in names if self[name].value()]

@@ -15,7 +15,8 @@ from django.db import transaction
 
 from assembly.conflicts.compared_texts import ComparedText, text_at
 from assembly.models import Conflict, ConflictResolution, ConflictSide, ConflictStatus, GoneReason
-from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, conflict_alerts_lock
+from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
+from assembly.monitoring.alerts.watch import alerts_lock
 
 TextPair = frozenset[tuple[UUID, bytes]]
 """Two texts in no order, each by the id of its item and its SHA-256."""
@@ -77,7 +78,7 @@ def close_outdated(id_: UUID, current: Mapping[bytes, str]) -> list[Conflict]:
     rows = rows.exclude(resolution=ConflictResolution.EDITED).order_by("id")
     if not rows.exists():
         return []
-    conflict_alerts_lock()
+    alerts_lock()
     for conflict in rows.select_for_update(no_key=True):
         is_left = conflict.left_item == id_
         side = conflict.sides[0 if is_left else 1]
@@ -102,7 +103,7 @@ def close_unfound(conflicts: Iterable[Conflict]) -> list[Conflict]:
     ids = [conflict.id for conflict in conflicts]
     if not ids:
         return []
-    conflict_alerts_lock()
+    alerts_lock()
     closed: list[Conflict] = []
     rows = Conflict.objects.filter(id__in=ids, status=ConflictStatus.OPEN).order_by("id")
     for conflict in rows.select_for_update(no_key=True):

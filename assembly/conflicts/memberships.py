@@ -17,7 +17,8 @@ from agents.models import AgentTeam
 from assembly.conflicts.uncompared_items import BEHIND_EDITS
 from assembly.models import Alert, AlertKind, Conflict
 from assembly.models.monitoring import CONFLICT_PREFIX
-from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, conflict_alerts_lock
+from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
+from assembly.monitoring.alerts.watch import alerts_lock
 from config.db.statements import execute_sql
 
 # Texts that contexts do not include, or that search does not find, are noted when they come back. In the order of ids,
@@ -52,6 +53,6 @@ def _close_alerts(agents: Collection[UUID], teams: Collection[UUID]) -> None:
     ids = [thing.removeprefix(CONFLICT_PREFIX) for thing in is_open.values_list("thing", flat=True)]
     apart = Conflict.everything.filter(id__in=ids, agent__in=agents, team__in=teams)
     if ids and apart.exists():
-        conflict_alerts_lock()
+        alerts_lock()
         for conflict in apart:
             conflict_alerts_close(conflict)

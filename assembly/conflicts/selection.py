@@ -121,9 +121,9 @@ def _add_messages(request: HttpRequest, said: str, *, done: int, unchanged: int,
     if unchanged:
         told = ngettext(
             "%(n)s conflict was left as it is: it was decided or undone before, a text was changed or archived, "
-            "or neither is newer.",
+            "the agent left the team, or neither is newer.",
             "%(n)s conflicts were left as they are: they were decided or undone before, a text was changed or "
-            "archived, or neither is newer.",
+            "archived, the agent left the team, or neither is newer.",
             unchanged,
         )
         messages.warning(request, told % {"n": unchanged})

@@ -27,7 +27,8 @@ from assembly.models import (
     ConflictStatus,
     GoneReason,
 )
-from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close, conflict_alerts_lock
+from assembly.monitoring.alerts.conflict_alerts import conflict_alerts_close
+from assembly.monitoring.alerts.watch import alerts_lock
 from config.http.errors import Conflict as ConflictError
 from config.http.errors import Invalid
 from config.invisible_characters import clean_text, is_blank
@@ -162,7 +163,7 @@ def conflict_decision_store(
     one that was gone is there again. Memories stay as they are: they are as after the decision. Raises Forbidden, and
     Conflict if somebody has decided here.
     """
-    conflict_alerts_lock()
+    alerts_lock()
     if conflict._state.adding:  # noqa: SLF001 - Django's documented attribute
         conflict.explain()
         conflict.save(force_insert=True)
@@ -219,7 +220,7 @@ def _lock_memories(conflict: Conflict) -> Mapping[UUID, Memory]:
 def _lock_open(conflict: Conflict, principal: Principal) -> Conflict:
     """Lock the conflict and return its newest state. Raises Forbidden, and Conflict where it is not open."""
     require_resolvable(principal, conflict)
-    conflict_alerts_lock()
+    alerts_lock()
     current = lock_row(conflict)
     if current.gone_because == GoneReason.NOT_FOUND:
         raise OutdatedConflict("Detection no longer finds this conflict. Reload the page.")

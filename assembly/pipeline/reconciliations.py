@@ -5,10 +5,12 @@ more, and rows that have not changed come from the cache. Only if the owners hav
 read afterwards. A profile that does not reconcile does not read them.
 """
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 from uuid import UUID
 
+from django.db import DatabaseError, transaction
 from msgspec import Struct
 
 from agents.models import Agent
@@ -20,6 +22,8 @@ from config.db.statements import Rows, Statement, run_statement
 from config.keys.sealed_texts import open_text
 from teams.models import Team
 from teams.sensitivity import Clearances
+
+logger = logging.getLogger(__name__)
 
 MAX_CONFLICTS = 1_000
 """The most conflicts that are read with the sources, the newest first. Of owners with more, those of the candidates are
@@ -124,12 +128,20 @@ def _owner_parameters(agent: Agent, team: Team | None, clearances: Clearances) -
 def conflicts_of_candidates(
     known: tuple[KnownConflict, ...], context: GatherContext, candidates: Sequence[Candidate]
 ) -> tuple[KnownConflict, ...]:
-    """Return the known conflicts of the owners; if these have more than were read, those of the candidates are read."""
+    """Return the known conflicts of the owners; if these have more than were read, those of the candidates are read.
+
+    If that fails, the known ones count, which are the newest.
+    """
     if len(known) < MAX_CONFLICTS:
         return known
     items = sorted({id_ for candidate in candidates if (id_ := _item_id(candidate))})
     parameters = _owner_parameters(context.agent, context.team, context.clearances)
-    return parse_conflicts(run_statement(Statement(CONFLICTS_OF_ITEMS_SQL, {**parameters, "items": items})))
+    try:
+        with transaction.atomic():
+            return parse_conflicts(run_statement(Statement(CONFLICTS_OF_ITEMS_SQL, {**parameters, "items": items})))
+    except DatabaseError as error:
+        logger.warning("the conflicts of the candidates were not read: %s", type(error).__name__)
+        return known
 
 
 def _item_id(candidate: Candidate) -> UUID | None:

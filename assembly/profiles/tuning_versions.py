@@ -24,7 +24,7 @@ from teams.activity.log import activity_record
 from teams.activity.models import ActivityAction
 from teams.principal import SYSTEM, Principal
 
-TUNING_LOCK = 7_152_002
+TUNING_LOCK = 7_152_004
 """The lock that serialises changes of tunings."""
 NEWEST_SQL = """
 SELECT is_on, conflict_sensitivity, entity_share, coherence_weight FROM profile_tunings

@@ -15,7 +15,7 @@ from rest_framework import serializers
 
 from assembly.engine.refs import Ref
 from assembly.models import RecallTest
-from assembly.monitoring.alerts.recall_test_alerts import recall_test_alerts_lock
+from assembly.monitoring.alerts.watch import alerts_lock
 from assembly.recall_tests.expectations import Expectation, expectations_from, split_ref
 from assembly.recall_tests.serializers import RecallTestCreateSerializer
 from assembly.recall_tests.services import (
@@ -128,7 +128,7 @@ class RecallTestArchiveSection(JsonSection):
 
     def save(self, name: str, change: ImportChange, import_context: ImportContext) -> None:
         id_, incoming = change.item
-        recall_test_alerts_lock()  # before the test is locked, which may be archived below
+        alerts_lock()  # before the test is locked, which may be archived below
         principal, facts = import_context.principal, _with_refs(incoming.facts)
         test = recall_tests_visible_to(principal).filter(id=id_).first()
         if test is None:

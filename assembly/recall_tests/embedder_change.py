@@ -12,10 +12,9 @@ from assembly.models import Alert, AlertKind, RecallResult, RecallTest, RecallTr
 from assembly.models.monitoring import MAX_NAME_CHARACTERS
 from assembly.monitoring.alerts.recall_test_alerts import (
     passed_alerts_close,
-    recall_test_alerts_lock,
     recall_test_thing,
 )
-from assembly.monitoring.alerts.watch import alerts_close
+from assembly.monitoring.alerts.watch import alerts_close, alerts_lock
 from assembly.monitoring.webhooks.delivery import alert_announce
 from assembly.notifications.services import alert_notify
 from assembly.recall_tests.run import RecallRun, RunOutcome, run_test, runs_of
@@ -39,7 +38,7 @@ def recall_tests_queue(model: str, **_: Any) -> None:
 @job_kind(RUN_RECALL_TESTS)
 def recall_tests_run(job: Job, advance: Advance) -> None:
     """Run the active recall tests that the job has not run yet. Each result is stored with its alert."""
-    runs = runs_of(list(RecallTest.objects.active().select_related("agent", "team").order_by("id")))
+    runs = _all_runs()
     Job.objects.filter(id=job.id).update(steps=len(runs))
     stored = RecallResult.objects.filter(trigger=RecallTrigger.EMBEDDER, created__gte=job.created)
     done = {*stored.values_list("test_id", "agent_id")}
@@ -47,14 +46,19 @@ def recall_tests_run(job: Job, advance: Advance) -> None:
         if (run.test.id, run.agent.id) not in done:
             _run_and_store(run, job.arguments["embedder"])
         advance(1)
-    _close_alerts_without_run(runs)
+    _close_alerts_without_run()
+
+
+def _all_runs() -> Sequence[RecallRun]:
+    """Return the runs of all active tests, as they are now."""
+    return runs_of(list(RecallTest.objects.active().select_related("agent", "team").order_by("id")))
 
 
 @transaction.atomic
-def _close_alerts_without_run(runs: Sequence[RecallRun]) -> None:
+def _close_alerts_without_run() -> None:
     """Close the open alerts that no run can close: the agent left the team, or the test went with its owner."""
-    recall_test_alerts_lock()
-    current = {(recall_test_thing(run.test.id), run.agent.id) for run in runs}
+    alerts_lock()
+    current = {(recall_test_thing(run.test.id), run.agent.id) for run in _all_runs()}
     opened = Alert.objects.filter(kind=AlertKind.RECALL_TEST_FAILED, closed=None)
     alerts_close(alert for alert in opened if (alert.thing, alert.agent_id) not in current)
 
@@ -62,7 +66,7 @@ def _close_alerts_without_run(runs: Sequence[RecallRun]) -> None:
 def _run_and_store(run: RecallRun, embedder: str) -> None:
     outcome = run_test(run)
     with transaction.atomic():
-        recall_test_alerts_lock()
+        alerts_lock()
         if not RecallTest.objects.active().filter(id=run.test.id).exists():
             return  # it was archived or deleted meanwhile, which closed its alerts
         results_store([outcome], trigger=RecallTrigger.EMBEDDER, principal=SYSTEM)

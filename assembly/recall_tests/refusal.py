@@ -75,7 +75,8 @@ def failing_before_sentences(failed: Iterable[RunOutcome]) -> list[str]:
 
 def refusal(failed: Sequence[RunOutcome], count: int) -> PublicationRefused:
     """Return the error for `count` tests that the text breaks. Those of them in `failed` may be named, like the other
-    failed tests in it, which failed before. Of the rest, the error says nothing but how many they are.
+    failed tests in it, which failed before. Of the rest, the error says nothing but how many they are: the principal
+    may not read them, or there was no time to run them again.
     """
     named = [one for one in failed if one.is_broken]
     beginning = ngettext(
@@ -96,8 +97,8 @@ def refusal(failed: Sequence[RunOutcome], count: int) -> PublicationRefused:
 
 def _unreadable(unnamed: int, count: int) -> str:
     if count == 1:
-        return _("You may not read it. Ask an organisation admin.")
-    return _("You may not read %(count)s of them. Ask an organisation admin.") % {"count": f"{unnamed:,}"}
+        return _("It cannot be named to you. Ask an organisation admin.")
+    return _("%(count)s of them cannot be named to you. Ask an organisation admin.") % {"count": f"{unnamed:,}"}
 
 
 def _named_reasons(outcome: RunOutcome) -> Iterator[str]:

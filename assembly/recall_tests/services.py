@@ -23,8 +23,8 @@ from assembly.models.recall_test import RecallTestQuerySet
 from assembly.monitoring.alerts.recall_test_alerts import (
     passed_alerts_close,
     recall_test_alerts_close,
-    recall_test_alerts_lock,
 )
+from assembly.monitoring.alerts.watch import alerts_lock
 from assembly.profiles.catalogue import find_profile
 from assembly.recall_tests.expectations import (
     EXPECTATION_KINDS,
@@ -173,7 +173,7 @@ def recall_test_save(
 @transaction.atomic
 def recall_test_archive(*, test: RecallTest, archived: bool, principal: Principal) -> RecallTest:
     """Archive a test, which is not run any more then and has no open alerts, or restore it. Raises NotFound."""
-    recall_test_alerts_lock()
+    alerts_lock()
     current = _locked(test)
     if (current.archived is not None) == archived:
         return current
@@ -186,7 +186,7 @@ def recall_test_archive(*, test: RecallTest, archived: bool, principal: Principa
 @transaction.atomic
 def recall_test_delete(*, test: RecallTest, principal: Principal) -> None:
     """Delete a test with its results, and close its alerts. Raises NotFound."""
-    recall_test_alerts_lock()
+    alerts_lock()
     recall_test_alerts_close(test)
     erase("recall_tests", test.id, principal)
     activity_record(principal, ActivityAction.RECALL_TEST_DELETED, test.name, team_ids=[test.team_id], of=test)
@@ -207,7 +207,7 @@ def recall_test_run(
     agents = {*Agent.objects.visible_to(principal).values_list("id", flat=True)}
     report = run_tests([run for run in runs_of([test]) if run.agent.id in agents])
     with transaction.atomic():
-        recall_test_alerts_lock()
+        alerts_lock()
         results = results_store(report.outcomes, trigger=trigger, principal=principal)
         passed_alerts_close(test, {outcome.run.agent.id for outcome in report.outcomes if outcome.passed})
     return StoredRun(report, results)

@@ -4,6 +4,7 @@ from django.db.models import Exists, OuterRef
 
 from memories.embeddings.vectors import embed_rows
 from memories.models import Memory, MemoryVersion
+from memories.services.announcements import announce_in_reach
 from teams.access import KEY_REF, require_change_allowed
 from teams.principal import Principal
 
@@ -36,9 +37,11 @@ def memory_rate(*, memory: Memory, credibility: float, principal: Principal) -> 
     """
     memory.credibility = credibility
     memory.version += 1
-    if not memory.is_searched:
+    if is_embedded := not memory.is_searched:
         embed_rows([memory])  # what is saved is hot again
     memory.save()
+    if is_embedded:
+        announce_in_reach(Memory, [memory.id])
     version = memory.as_version(FEEDBACK_NOTE)
     version.credited_to(principal.author)
     version.save(force_insert=True)

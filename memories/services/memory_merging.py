@@ -151,7 +151,8 @@ def last_merge(memory: Memory) -> MemoryVersion | None:
 def _merges(memory: Memory) -> QuerySet[MemoryVersion]:
     """Return the versions of merges into the memory of which it still supersedes a memory, the last merge first."""
     superseded = list(Memory.objects.filter(superseded_by=memory).values_list("id", flat=True))
-    return MemoryVersion.objects.filter(file=memory, merged__overlap=superseded).order_by("-version")
+    merges = MemoryVersion.objects.filter(file=memory, merged__overlap=superseded).order_by("-version")
+    return merges if superseded else merges.none()
 
 
 def _previous_version(memory: Memory, version: int) -> MemoryVersion:

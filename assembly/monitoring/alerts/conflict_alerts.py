@@ -6,20 +6,11 @@ context does not show it.
 
 from assembly.models import Alert, AlertKind, Conflict
 from assembly.models.monitoring import CONFLICT_PREFIX
-from assembly.monitoring.alerts.watch import ALERT_LOCK, alerts_close
-from config.db.statements import lock_until_commit
-
-
-def conflict_alerts_lock() -> None:
-    """Wait until nobody else opens or closes alerts, before a conflict is locked that may be closed or decided.
-
-    Whoever has locked a conflict never waits for this lock: a transaction that closes several conflicts holds it.
-    """
-    lock_until_commit(ALERT_LOCK)
+from assembly.monitoring.alerts.watch import alerts_close
 
 
 def conflict_alerts_close(conflict: Conflict) -> None:
-    """Close the open alerts about a conflict on which somebody decided, and announce it; needs `conflict_alerts_lock`.
+    """Close the open alerts about a conflict on which somebody decided, and announce it; needs `alerts_lock`.
 
     They may be more sensitive than what the person reads, so they are closed whoever decides.
     """

@@ -10,11 +10,10 @@ from django.dispatch import receiver
 from django.utils import timezone
 
 from assembly.models import Alert, AlertKind, WebhookEvent
-from assembly.monitoring.alerts.watch import ALERT_LOCK
+from assembly.monitoring.alerts.watch import alerts_lock
 from assembly.monitoring.webhooks.delivery import alert_announce
 from assembly.notifications.services import alert_notify
 from config.db.migration_helpers import ORGANISATION
-from config.db.statements import lock_until_commit
 from memories.lifecycle.hourly_run import HIGH_SHARE, memory_pressure_changed
 
 MEMORY_BUDGET = "memory_budget"
@@ -23,7 +22,7 @@ MEMORY_BUDGET = "memory_budget"
 @transaction.atomic
 def alert_open(*, kind: AlertKind, thing: str, name: str, why: str) -> None:
     """Open an alert, and announce it, where none of this kind about this thing is open."""
-    lock_until_commit(ALERT_LOCK)
+    alerts_lock()
     if Alert.objects.filter(kind=kind, thing=thing, closed=None).exists():
         return
     now = timezone.now()
@@ -46,7 +45,7 @@ def alert_open(*, kind: AlertKind, thing: str, name: str, why: str) -> None:
 @transaction.atomic
 def alert_close(*, kind: AlertKind, thing: str) -> None:
     """Close the open alert of this kind about this thing, and announce it; without one nothing happens."""
-    lock_until_commit(ALERT_LOCK)
+    alerts_lock()
     found = Alert.objects.filter(kind=kind, thing=thing, closed=None).first()
     if found is not None:
         found.closed = timezone.now()

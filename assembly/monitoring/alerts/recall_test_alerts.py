@@ -7,16 +7,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from assembly.models import Alert, AlertKind, RecallTest
-from assembly.monitoring.alerts.watch import ALERT_LOCK, alerts_close
-from config.db.statements import lock_until_commit
-
-
-def recall_test_alerts_lock() -> None:
-    """Wait until nobody else opens or closes alerts, before a recall test is locked and before results are stored.
-
-    Whoever has locked a test or deleted results never waits for this lock: whoever deletes a test holds it.
-    """
-    lock_until_commit(ALERT_LOCK)
+from assembly.monitoring.alerts.watch import alerts_close
 
 
 def recall_test_thing(test_id: UUID) -> str:
@@ -25,7 +16,7 @@ def recall_test_thing(test_id: UUID) -> str:
 
 
 def recall_test_alerts_close(test: RecallTest) -> None:
-    """Close all open alerts about a test that is not run any more; needs `recall_test_alerts_lock`.
+    """Close all open alerts about a test that is not run any more; needs `alerts_lock`.
 
     They may be more sensitive than what the person reads, so they are closed whoever archives or deletes the test.
     """
@@ -34,7 +25,7 @@ def recall_test_alerts_close(test: RecallTest) -> None:
 
 
 def passed_alerts_close(test: RecallTest, agents: Collection[UUID]) -> None:
-    """Close the open alerts about a test that passed for these agents; needs `recall_test_alerts_lock`.
+    """Close the open alerts about a test that passed for these agents; needs `alerts_lock`.
 
     A run sees what its reader may read. So an alert stays open if it is more sensitive than that: the test may have
     passed because the reader does not see the item on which it fails.

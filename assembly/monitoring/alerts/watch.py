@@ -33,8 +33,17 @@ CHANGED = (
 Key = tuple[str, str, str]
 
 
+def alerts_lock() -> None:
+    """Wait until nobody else opens or closes alerts.
+
+    It comes before a conflict, a recall test or its results are locked or deleted: whoever has locked one of these
+    never waits for this lock, because a transaction that closes several alerts holds it.
+    """
+    lock_until_commit(ALERT_LOCK)
+
+
 def alerts_close(alerts: Iterable[Alert]) -> None:
-    """Close open alerts now, and announce those that are closed for the first time; needs ALERT_LOCK."""
+    """Close open alerts now, and announce those that are closed for the first time; needs `alerts_lock`."""
     for alert in alerts:
         alert.closed = timezone.now()
         alert.save(update_fields=["closed"])
@@ -66,7 +75,7 @@ class AlertBatch:
         """
         if not self._seen:
             return
-        lock_until_commit(ALERT_LOCK)
+        alerts_lock()
         known = self._known()
         waiting = _waiting_conflicts([*self._conflicts(), *_open_conflicts(known)])
         board = AlertUpdates(known, waiting, _deleted_agents(known))

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from agents.models import Agent
 from assembly.conflicts import selection
 from assembly.conflicts.services import conflict_resolve, conflict_undo
 from assembly.models import Alert, AlertKind, Conflict
+from config.db.statements import fetch_rows
 from config.http.errors import Conflict as ConflictError
 from memories.models import Memory
 from memories.services import facts_of, memory_update
@@ -27,7 +28,8 @@ from tests.assembly.conflicts.conflict_factories import EIGHTY, NINETY, conflict
 from tests.assembly.monitoring.alerts.alert_factories import alert_on
 
 pytestmark = pytest.mark.usefixtures("committed_database")
-UNCOMMITTED_SECONDS = 0.5
+BLOCKING_SQL = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
+MOST_SECONDS = 20
 
 
 def change(memory: Memory, **status: Any) -> None:
@@ -45,15 +47,20 @@ def change(memory: Memory, **status: Any) -> None:
 
 @contextmanager
 def uncommitted(do: Callable[[], None]) -> Iterator[None]:
-    """Somebody does this in a transaction that is committed a moment after the block has begun."""
-    is_done = threading.Event()
+    """Somebody does this in a transaction that is committed once the block waits for it."""
+    is_done, has_blocked = threading.Event(), threading.Event()
 
     def work() -> None:
         try:
             with transaction.atomic():
                 do()
                 is_done.set()
-                sleep(UNCOMMITTED_SECONDS)
+                ends = monotonic() + MOST_SECONDS
+                while not has_blocked.is_set() and monotonic() < ends:
+                    [[is_blocking]] = fetch_rows(BLOCKING_SQL, [])
+                    if is_blocking:
+                        has_blocked.set()
+                    sleep(0.02)
         finally:
             connections.close_all()
 
@@ -62,6 +69,7 @@ def uncommitted(do: Callable[[], None]) -> Iterator[None]:
     try:
         assert is_done.wait(10)
         yield
+        assert has_blocked.is_set(), "the block did not wait for the other transaction"
     finally:
         other.join()
 
@@ -112,7 +120,8 @@ def test_a_selection_keeps_nobody_waiting_who_decides_on_one_of_its_conflicts(
         if not others:
             others.append(threading.Thread(target=decide_elsewhere))
             others[0].start()
-            others[0].join(timeout=2)
+            others[0].join(MOST_SECONDS)
+            assert not others[0].is_alive(), "it waits for the selection"
         return decided
 
     monkeypatch.setattr(selection, "conflict_resolve", decide)

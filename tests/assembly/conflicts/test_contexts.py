@@ -13,7 +13,7 @@ from agents.models import Agent, AgentFile
 from assembly.conflicts.services import conflict_resolve, conflict_undo
 from assembly.engine.codes import WarningCode
 from assembly.models import Conflict
-from assembly.pipeline import read_plan
+from assembly.pipeline import read_plan, reconciliations
 from assembly.pipeline.answer_cache import AssemblyResult, assembly_cache
 from assembly.pipeline.append_event import append_event
 from assembly.pipeline.reconciliations import MAX_CONFLICTS
@@ -296,6 +296,15 @@ def test_of_owners_with_more_conflicts_than_are_read_with_the_sources_none_is_ov
         assert [one.id for one in flagged_conflicts(load_record(crowded.assembly))] == [str(older.id)]
     conflict_resolve(conflict=older, choice="both", principal=editor.principal)
     assert context(agent, team).assembly.warnings == []
+
+
+def test_a_failed_read_of_very_many_conflicts_fails_no_context(
+    agent: Agent, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Conflict.objects.bulk_create(unrelated(agent, "number") for _ in range(MAX_CONFLICTS))
+    monkeypatch.setattr(reconciliations, "CONFLICTS_OF_ITEMS_SQL", "SELECT 1 / 0")
+    older = conflict_between(remember(agent, EIGHTY), remember(team, NINETY))
+    assert [one.id for one in flagged_conflicts(load_record(context(agent, team).assembly))] == [str(older.id)]
 
 
 def unrelated(agent: Agent, kind: str) -> Conflict:

@@ -88,7 +88,7 @@ def test_an_item_that_fails_holds_up_no_other(
     assert editor.open_conflicts == 1
     again = queued()
     assert (items_of(again), again.steps) == ([memory.id], 1)
-    with pytest.raises(RetryLater, match=r"1 items were not compared.*RuntimeError: the embedder is down"):
+    with pytest.raises(RetryLater, match=r"Items not compared: 1.*RuntimeError: the embedder is down"):
         compare(again)
 
 

@@ -29,6 +29,7 @@ from memories.services import (
     memory_level_set,
     memory_update,
 )
+from memories.services.authorship import memory_rate
 from teams.models import Team
 from teams.principal import SYSTEM
 from teams.sensitivity import Sensitivity
@@ -113,6 +114,17 @@ def test_a_memory_that_an_import_restores_is_compared(agent: Agent) -> None:
     import_begin(plan=plan, chosen=[f"agents/ada/MEMORY.md/{one.id}"], principal=SYSTEM)
     run_jobs()
     assert Memory.objects.get(id=one.id).stands
+    assert Conflict.objects.waiting().count() == 1
+
+
+def test_a_cold_memory_that_feedback_brings_back_is_compared(agent: Agent) -> None:
+    one = remember(agent, EIGHTY)
+    things_move(MEMORIES, [one.id], Tier.COLD)
+    remember(agent, NINETY)
+    run_jobs()
+    assert not Conflict.objects.exists()
+    memory_rate(memory=Memory.objects.get(id=one.id), credibility=0.4, principal=SYSTEM)
+    run_jobs()
     assert Conflict.objects.waiting().count() == 1
 
 

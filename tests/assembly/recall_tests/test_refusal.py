@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 PATH = "agents/ada/files/KNOWLEDGE"
 BROKEN = "# Refunds\n\nAsk the finance team.\n"
 REFUSED = "Nothing was published: 1 recall test fails with this text. "
-UNREADABLE = "You may not read it. Ask an organisation admin."
+UNREADABLE = "It cannot be named to you. Ask an organisation admin."
 CODE = "The vault code is 7351."
 VAULT = "The vault is in the cellar, behind the second door on the left of the stairs. " * 8 + CODE
 
@@ -95,7 +95,7 @@ def test_some_of_several_are_named_and_the_others_counted(
         restricted_test(agent, team, Expectation("include", text=RULE_TEXT), name=name)
     detail = published(Api(person=editor.principal), guarded).json()["detail"]
     assert detail.startswith("Nothing was published: 3 recall tests fail with this text. “Refunds” for Ada: ")
-    assert detail.endswith(" You may not read 2 of them. Ask an organisation admin.")
+    assert detail.endswith(" 2 of them cannot be named to you. Ask an organisation admin.")
     assert "yqx" not in detail
 
 
