@@ -6,6 +6,7 @@ from typing import cast as typed
 import pytest
 
 from assembly.learned_weights import jobs as learning_jobs
+from assembly.learned_weights import services as learning_services
 from tests.rights.needs import KEY_VISITS, VISITS
 from tests.rights.rest_table import BODIES, QUERIES, VERSIONS, rows
 from tests.rights.routes import API, address, all_routes
@@ -38,6 +39,7 @@ def test_every_method_of_every_address_has_a_row() -> None:
 def _any_feedback_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is refused to learn weights because the world has too little feedback."""
     monkeypatch.setattr(learning_jobs, "require_contexts", lambda *_: None)
+    monkeypatch.setattr(learning_services, "has_blocks", lambda _: True)
 
 
 @pytest.mark.parametrize(("route", "method"), CASES)

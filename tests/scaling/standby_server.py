@@ -102,7 +102,9 @@ class Standby:
     def _has_replayed(self, position: str) -> bool:
         try:
             return self.run(f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == [(True,)]
-        except psycopg.errors.SerializationFailure:  # what is replayed just now has ended the question
+        except psycopg.OperationalError as error:  # what is replayed just now has ended the question, or the connection
+            if "conflict with recovery" not in str(error):
+                raise
             return False
 
     @property
