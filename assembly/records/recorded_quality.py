@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from assembly.engine.codes import Code
 from assembly.engine.profile import Section
 from assembly.engine.quality import (
     ContextQuality,
@@ -17,7 +18,6 @@ from assembly.engine.scopes import MemoryScope, scope_of
 from assembly.engine.types import Decision
 from assembly.models import Assembly
 from assembly.models.encryption import RecordErased
-from assembly.records.conflict_sides import refs_without_conflict
 from assembly.records.reader import StoredAssembly, content_of, load_record
 from assembly.records.record_errors import RecordDamaged
 
@@ -94,3 +94,17 @@ def recorded_outcomes(
     """Return what became of each scope. The note about failed sources is no memory, so it covers no scope."""
     scopes = {section.key: None if section.shape == "note" else section.scope for section in sections}
     return scope_outcomes(scopes, reports, decisions)
+
+
+WITHOUT_CONFLICT_CODES = frozenset(
+    {Code.SUPERSEDED, Code.EXPIRED, Code.FILTERED, Code.RULE_EXCLUDED, Code.UNTRUSTED_ORIGIN, Code.EMPTY}
+)
+"""Codes of items that could not be included whatever became of their conflicts."""
+
+
+def refs_without_conflict(decisions: Iterable[Decision]) -> set[str]:
+    """Return the refs of the items that the archive, a rule, the request or their origin excludes in all sections."""
+    excluded, others = set[str](), set[str]()
+    for decision in decisions:
+        (excluded if decision.code in WITHOUT_CONFLICT_CODES else others).add(decision.ref)
+    return excluded - others

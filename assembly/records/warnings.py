@@ -11,8 +11,8 @@ from assembly.engine.reconciliation import Reconciliation
 from assembly.engine.types import Decision
 from assembly.models import Assembly
 from assembly.records.bodies import load_bodies
-from assembly.records.conflict_sides import refs_without_conflict
 from assembly.records.reader import DAMAGE_ERRORS, StoredAssembly
+from assembly.records.recorded_quality import refs_without_conflict
 from assembly.records.section_names import name_of_heading
 from assembly.sources import SOURCES
 from assembly.sources.base import EMBEDDER
