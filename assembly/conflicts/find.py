@@ -66,13 +66,13 @@ from teams.sensitivity import Sensitivity, may_cache
 FIND_CONFLICTS = "find_conflicts"
 ITEMS_PER_JOB = 25
 JOB_SECONDS = 60
-"""How long a job compares further items: the passages of a long document take minutes, and other work must not wait."""
+"""A job begins no further item after this: passages of a long document take minutes, and other work must not wait."""
 ALWAYS_COMPARED = 2
-"""So many items of a job are compared in any case: the latest and the one that waits longest."""
+"""A job compares so many items in any case: the latest and the one that waits longest."""
 NOTED_SECONDS = 10
 """The interval at which each worker creates a job for what was saved meanwhile, unless one is waiting or running."""
 RETRY_PAUSE = timedelta(minutes=5)
-"""How long items wait whose comparison failed; a job is given up after several attempts."""
+"""Items whose comparison failed wait so long; a job is given up after several attempts."""
 STORED_LABELS = frozenset({"conflict", "duplicate"})
 MAX_STORED = 10
 """The most conflicts that are stored of one text with others, and the most duplicates: the surest of each."""

@@ -48,7 +48,7 @@ def absent_winners(
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a filled context tells."""
+    """This tells which statements a filled context has."""
 
     request: EngineRequest
     candidates: Mapping[str, Candidate]

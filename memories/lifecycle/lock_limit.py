@@ -27,7 +27,7 @@ class LockLimit:
 
     @property
     def statements(self) -> list[Statement]:
-        """What is to be sent before a statement that locks rows or keeps them locked."""
+        """These are sent before a statement that locks rows or keeps them locked."""
         if not self.most_ms:
             return []
         self.begun = self.begun or perf_counter()

@@ -90,4 +90,4 @@ UNDOING: Mapping[str, Callable[[LifecycleReport, Advance, list[str]], Iterator[s
     **dict.fromkeys(BROUGHT_BACK, _bring_back),
     "consolidate": _separate,
 }
-"""How the steps of a run are undone; others move nothing out of sight. Each adds the refs of what fails to a list."""
+"""These functions undo the steps of a run; other steps hide nothing. Each adds the refs of what fails to a list."""

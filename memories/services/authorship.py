@@ -1,4 +1,4 @@
-"""What people wrote in a team, agents' keys may not change. Who only rates a memory by feedback does not write it."""
+"""Agents' keys may not change what people wrote in a team. Who only rates a memory by feedback does not write it."""
 
 from django.db.models import Exists, OuterRef
 

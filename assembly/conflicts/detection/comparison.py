@@ -31,7 +31,7 @@ as two notes would be, with their least cosine."""
 DECIDED: tuple[Label, ...] = ("conflict", "evolving", "duplicate")
 """The labels after which clauses are not compared."""
 ON_OTHER_DAYS: Mapping[Label, Label] = {"conflict": "evolving", "duplicate": "similar"}
-"""What texts of different days are instead: a value has changed, or the same happened once more."""
+"""This says what texts of different days are instead: a value has changed, or the same happened once more."""
 
 
 @dataclass(frozen=True, slots=True)
